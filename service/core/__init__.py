@@ -1,0 +1,1 @@
+"""Words everyone uses: ids, clock, errors, paging, database, outbox, failpoints, hashing, text."""

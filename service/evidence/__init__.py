@@ -1,0 +1,1 @@
+"""Sourced, content-addressed facts: chunking, versions, trust and citation."""

@@ -1,0 +1,95 @@
+"""Callers and what they may see. A caller is made from a credential and from nothing else."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Role(StrEnum):
+    """What a credential is for. `api.md`'s matrix says which calls each may make."""
+
+    AGENT = "agent"
+    USER = "user"
+    REVIEWER = "reviewer"
+    GRADER = "grader"
+    POLICY_AUTHOR = "policy_author"
+    POLICY_ADMIN = "policy_admin"
+    OPERATOR = "operator"
+    AUDITOR = "auditor"
+    ADMIN = "admin"
+    SYSTEM = "system"
+    """The service's own jobs. No key can carry it."""
+
+
+TENANT_WIDE_ROLES: Final = frozenset(
+    {Role.POLICY_AUTHOR, Role.POLICY_ADMIN, Role.OPERATOR, Role.AUDITOR, Role.ADMIN, Role.SYSTEM}
+)
+"""Roles that stand beside the projects: they see each project of the tenant unless their key names one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project's identity and name."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is asking, read anew from the record for this request.
+
+    `subject` is the principal that holds the credential, `on_behalf_of` the user of a delegated one.
+    `projects` are those that both may enter. `source_grants` are the sources it may submit evidence of.
+    """
+
+    tenant_id: str
+    credential_id: str
+    role: Role
+    subject: str
+    on_behalf_of: str | None
+    projects: frozenset[Project]
+    scopes: frozenset[str]
+    source_grants: frozenset[str] = frozenset()
+
+    @property
+    def sub(self) -> str:
+        """The acting user: for a delegated credential the user, else the holder itself."""
+        return self.on_behalf_of or self.subject
+
+    @property
+    def act(self) -> str | None:
+        """The agent of a delegated credential, or `None`."""
+        return self.subject if self.on_behalf_of else None
+
+    @property
+    def person(self) -> str | None:
+        """The person whose own things (memories, consents) this credential reaches, or `None`.
+
+        An agent that acts for nobody has no person.
+        """
+        if self.on_behalf_of:
+            return self.on_behalf_of
+        return None if self.role in (Role.AGENT, Role.SYSTEM) else self.subject
+
+    @property
+    def principal(self) -> str:
+        """A stable name for idempotency, audit and rates: role, holder and user."""
+        return f"{self.role}:{self.subject}" + (f":for:{self.on_behalf_of}" if self.on_behalf_of else "")
+
+    @property
+    def project_ids(self) -> frozenset[str]:
+        """Ids of the projects that the caller may enter."""
+        return frozenset(project.id for project in self.projects)
+
+    @property
+    def reader_labels(self) -> frozenset[str]:
+        """The labels that match this caller: `project:ID`, `user:SUB` and, undelegated, `role:ROLE`.
+
+        A delegated credential carries no role label: user and agent have different roles, and what it may
+        read is the intersection. (Clients write `project:NAME`; it is stored with the project's id.)
+        """
+        labels = {f"project:{project.id}" for project in self.projects} | {f"user:{self.sub}"}
+        if not self.on_behalf_of:
+            labels.add(f"role:{self.role}")
+        return frozenset(labels)

@@ -1,0 +1,54 @@
+"""The unit of work: one transaction on behalf of one caller, and all that a use case may touch in it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session
+
+from service.core.cipher import Cipher
+from service.core.errors import NotFound
+from service.core.ids import IdSource
+from service.core.outbox import Outbox
+from service.core.tokens import TokenCounter
+from service.identity.model import Caller, Project
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Handed to every verb. The edge opens it, commits or rolls back, and nobody below does either."""
+
+    session: Session
+    caller: Caller
+    now: datetime
+    ids: IdSource
+    cipher: Cipher
+    tokens: TokenCounter
+    request_id: str = ""
+
+    @property
+    def tenant_id(self) -> str:
+        """The tenant of the caller's credential."""
+        return self.caller.tenant_id
+
+    @property
+    def outbox(self) -> Outbox:
+        """The tenant's outbox in this transaction."""
+        return Outbox(self.session, self.tenant_id)
+
+    def stage(self, topic: str, **payload: str | int | list[str] | None) -> None:
+        """Stage a message that is delivered after this transaction commits."""
+        self.outbox.stage(topic, dict(payload), ids=self.ids, now=self.now)
+
+    def project(self, name: str) -> Project:
+        """Answer the caller's project of that name. Raises `NotFound` for any other, existing or not."""
+        for project in self.caller.projects:
+            if project.name == name:
+                return project
+        raise NotFound
+
+    def project_of(self, project_id: str) -> Project:
+        """Answer the caller's project of that id. Raises `NotFound` for any other, existing or not."""
+        for project in self.caller.projects:
+            if project.id == project_id:
+                return project
+        raise NotFound

@@ -1,0 +1,1 @@
+"""Finding passages: embedding and index ports, fusion. Knows nothing of memories."""

