@@ -19,7 +19,7 @@ def load_tables() -> None:
     found = [*_ROOT.glob("*/tables.py"), *(_ROOT / "core" / name for name in _IN_CORE)]
     for path in sorted(found):
         if path.exists() and path.parent.name != "migrations":
-            import_module(".".join(("service", path.parent.name, path.stem)))
+            import_module(f"service.{path.parent.name}.{path.stem}")
 
 
 def tenant_tables() -> list[str]:
