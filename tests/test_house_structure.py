@@ -24,6 +24,10 @@ def _modules(*folders: Path) -> Iterator[Path]:
         yield from (path for path in sorted(folder.rglob("*.py")) if "versions" not in path.parts)
 
 
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
 def _imports(path: Path) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -46,7 +50,7 @@ def test_each_package_imports_only_what_stands_below_it() -> None:
     assert finished.returncode == 0, finished.stdout[-4_000:]
 
 
-@pytest.mark.parametrize("path", _modules(SERVICE, ROOT / "tests", ROOT / "benchmarks"), ids=str)
+@pytest.mark.parametrize("path", list(_modules(SERVICE, ROOT / "tests", ROOT / "benchmarks")), ids=_name)
 def test_no_module_and_no_function_outgrows_its_reader(path: Path) -> None:
     text = path.read_text()
     long_functions = [
