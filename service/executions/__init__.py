@@ -1,0 +1,1 @@
+"""One agent run: its contract, states, tasks, conversation, observations, effects, candidates and checks."""

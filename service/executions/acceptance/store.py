@@ -1,0 +1,115 @@
+"""The queries of one tenant's candidates and checks."""
+
+from collections.abc import Sequence
+
+from sqlmodel import Session, col, select
+
+from service.executions.acceptance.model import Candidate, Check, FailureKind
+from service.executions.acceptance.tables import CandidateRow, CheckRow
+from service.executions.sealed import SealedText
+from service.executions.sequences import highest
+
+
+class AcceptanceStore:
+    """Reads and adds; visibility is decided by `ExecutionStore`, which hands out what stands here."""
+
+    def __init__(self, session: Session, tenant_id: str, text: SealedText) -> None:
+        self._session = session
+        self._tenant_id = tenant_id
+        self._text = text
+
+    def add_candidate(self, candidate: Candidate) -> None:
+        """Keep a submitted artifact's hash."""
+        self._session.add(
+            CandidateRow(
+                tenant_id=self._tenant_id,
+                id=candidate.id,
+                execution_id=candidate.execution_id,
+                sequence=candidate.sequence,
+                artifact_hash=candidate.artifact_hash,
+                by=candidate.by,
+                created_at=candidate.at,
+            )
+        )
+        self._session.flush()
+
+    def candidates(self, execution_id: str) -> Sequence[Candidate]:
+        """Answer all candidates of the run; the last is the present one."""
+        rows = self._session.exec(
+            select(CandidateRow)
+            .where(CandidateRow.tenant_id == self._tenant_id, CandidateRow.execution_id == execution_id)
+            .order_by(col(CandidateRow.sequence))
+        ).all()
+        return [
+            Candidate(row.id, row.execution_id, row.sequence, row.artifact_hash, row.by, row.created_at)
+            for row in rows
+        ]
+
+    def next_check(self, execution_id: str) -> int:
+        """Answer the number of the run's next check."""
+        return 1 + highest(
+            self._session,
+            CheckRow.sequence,
+            CheckRow.tenant_id == self._tenant_id,
+            CheckRow.execution_id == execution_id,
+        )
+
+    def add_check(self, check: Check, *, person: str | None) -> None:
+        """Keep a verdict."""
+        place = f"checks/{check.id}"
+        self._session.add(
+            CheckRow(
+                tenant_id=self._tenant_id,
+                id=check.id,
+                execution_id=check.execution_id,
+                sequence=check.sequence,
+                requirement=check.requirement,
+                passed=check.passed,
+                artifact_hash=check.artifact_hash,
+                contract_hash=check.contract_hash,
+                grader_id=check.grader_id,
+                grader_version=check.grader_version,
+                environment=self._text.seal_json(
+                    dict(check.environment), person=person, place=f"{place}/environment"
+                ),
+                output_ref=check.output_ref,
+                expected=self._text.seal(check.expected, person=person, place=f"{place}/expected"),
+                observed=self._text.seal(check.observed, person=person, place=f"{place}/observed"),
+                reproduce=self._text.seal(check.reproduce, person=person, place=f"{place}/reproduce"),
+                failure_kind=check.failure_kind,
+                by=check.by,
+                created_at=check.at,
+            )
+        )
+        self._session.flush()
+
+    def checks(self, execution_id: str) -> Sequence[Check]:
+        """Answer all checks of the run in the order they were written."""
+        rows = self._session.exec(
+            select(CheckRow)
+            .where(CheckRow.tenant_id == self._tenant_id, CheckRow.execution_id == execution_id)
+            .order_by(col(CheckRow.sequence))
+        ).all()
+        return [self._check(row) for row in rows]
+
+    def _check(self, row: CheckRow) -> Check:
+        place = f"checks/{row.id}"
+        return Check(
+            id=row.id,
+            execution_id=row.execution_id,
+            sequence=row.sequence,
+            requirement=row.requirement,
+            passed=row.passed,
+            artifact_hash=row.artifact_hash,
+            contract_hash=row.contract_hash,
+            grader_id=row.grader_id,
+            grader_version=row.grader_version,
+            environment=self._text.open_object(row.environment, place=f"{place}/environment"),
+            output_ref=row.output_ref,
+            expected=self._text.open(row.expected, place=f"{place}/expected"),
+            observed=self._text.open(row.observed, place=f"{place}/observed"),
+            reproduce=self._text.open(row.reproduce, place=f"{place}/reproduce"),
+            failure_kind=None if row.failure_kind is None else FailureKind(row.failure_kind),
+            by=row.by,
+            at=row.created_at,
+        )

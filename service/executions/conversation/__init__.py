@@ -1,0 +1,1 @@
+"""What was said in a run: turns, pins taken out of them, summaries over them."""

@@ -1,0 +1,40 @@
+"""The order of an effect's states, and what counts as large or unknown. Pure."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from service.executions.ledger.model import Effect, EffectStatus
+
+EFFECT_NEXT: Final[Mapping[EffectStatus, frozenset[EffectStatus]]] = MappingProxyType(
+    {
+        EffectStatus.INTENDED: frozenset({EffectStatus.DISPATCHED, EffectStatus.FAILED}),
+        EffectStatus.DISPATCHED: frozenset(
+            {EffectStatus.COMMITTED, EffectStatus.FAILED, EffectStatus.UNKNOWN}
+        ),
+        EffectStatus.COMMITTED: frozenset(),
+        EffectStatus.FAILED: frozenset(),
+        EffectStatus.UNKNOWN: frozenset(),
+        EffectStatus.ABSENT: frozenset({EffectStatus.DISPATCHED}),
+        EffectStatus.ESCALATED: frozenset(),
+    }
+)
+"""What the agent that acts may report. Nothing is committed that was not dispatched: rights are checked again
+there. Out of `unknown` no word of the agent's leads."""
+assert EFFECT_NEXT.keys() == set(EffectStatus)
+
+_UNKNOWN: Final = frozenset({EffectStatus.DISPATCHED, EffectStatus.UNKNOWN})
+
+INLINE_TOKENS_MAX: Final = 2_000
+INLINE_BYTES_MAX: Final = 32 * 1024
+"""A tool result beyond either is kept as evidence. Long runs of white space are few tokens and many bytes."""
+
+
+def is_unknown(effect: Effect) -> bool:
+    """Say whether nobody knows an effect's outcome; dispatched without an outcome counts so."""
+    return effect.status in _UNKNOWN
+
+
+def is_large(content: str, tokens: int) -> bool:
+    """Say whether a tool result is too large to be kept in the run."""
+    return tokens > INLINE_TOKENS_MAX or len(content.encode()) > INLINE_BYTES_MAX

@@ -1,0 +1,168 @@
+"""The queries of one tenant's observations and effects."""
+
+from collections.abc import Sequence
+
+from sqlmodel import Session, col, select
+
+from service.executions.ledger.model import Effect, EffectStatus, Observation, ObservedSource
+from service.executions.ledger.tables import EffectRow, ObservationRow
+from service.executions.sealed import SealedText
+from service.executions.sequences import highest
+from service.policies.model import Authority, Trust
+
+
+class LedgerStore:
+    """Reads and adds; visibility is decided by `ExecutionStore`, which hands out what stands here."""
+
+    def __init__(self, session: Session, tenant_id: str, text: SealedText) -> None:
+        self._session = session
+        self._tenant_id = tenant_id
+        self._text = text
+
+    def next_observation(self, execution_id: str) -> int:
+        """Answer the number of the run's next observation."""
+        return 1 + highest(
+            self._session,
+            ObservationRow.sequence,
+            ObservationRow.tenant_id == self._tenant_id,
+            ObservationRow.execution_id == execution_id,
+        )
+
+    def add_observation(self, observation: Observation, *, person: str | None) -> None:
+        """Keep a tool result, with its content where that is given."""
+        source, place = observation.source, f"observations/{observation.id}"
+        uri = self._text.seal(source.uri, person=person, place=f"{place}/source_uri")
+        assert uri is not None
+        self._session.add(
+            ObservationRow(
+                tenant_id=self._tenant_id,
+                id=observation.id,
+                execution_id=observation.execution_id,
+                sequence=observation.sequence,
+                source_uri=uri,
+                source_kind=source.kind,
+                source_version=self._text.seal(
+                    source.source_version, person=person, place=f"{place}/source_version"
+                ),
+                observed_at=source.observed_at,
+                media_type=observation.media_type,
+                content=self._text.seal(observation.content, person=person, place=f"{place}/content"),
+                summary=self._text.seal(observation.summary, person=person, place=f"{place}/summary"),
+                sha256=observation.sha256,
+                tokens=observation.tokens,
+                evidence_id=observation.evidence_id,
+                tool_call_id=observation.tool_call_id,
+                trust=observation.trust,
+                authority=observation.authority,
+                limited=observation.limited,
+                said_by=observation.said_by,
+                created_at=observation.at,
+            )
+        )
+        self._session.flush()
+
+    def observations(self, execution_id: str, *, last: int) -> Sequence[Observation]:
+        """Answer up to `last` newest observations, in their order."""
+        rows = self._session.exec(
+            select(ObservationRow)
+            .where(ObservationRow.tenant_id == self._tenant_id, ObservationRow.execution_id == execution_id)
+            .order_by(col(ObservationRow.sequence).desc())
+            .limit(last)
+        ).all()
+        return [self._observation(row) for row in reversed(rows)]
+
+    def find_observation(self, observation_id: str) -> Observation | None:
+        """Answer an observation of any run of the tenant, or `None`."""
+        row = self._session.get(ObservationRow, (self._tenant_id, observation_id))
+        return None if row is None else self._observation(row)
+
+    def add_effect(self, effect: Effect, *, person: str | None) -> None:
+        """Keep a new intent."""
+        place = f"effects/{effect.execution_id}/{effect.operation_id}/request"
+        before = highest(
+            self._session,
+            EffectRow.sequence,
+            EffectRow.tenant_id == self._tenant_id,
+            EffectRow.execution_id == effect.execution_id,
+        )
+        self._session.add(
+            EffectRow(
+                tenant_id=self._tenant_id,
+                execution_id=effect.execution_id,
+                operation_id=effect.operation_id,
+                sequence=before + 1,
+                kind=effect.kind,
+                request=self._text.seal_json(dict(effect.request), person=person, place=place),
+                request_hash=effect.request_hash,
+                status=effect.status,
+                downstream_ref=effect.downstream_ref,
+                by=effect.by,
+                created_at=effect.created_at,
+                updated_at=effect.updated_at,
+            )
+        )
+        self._session.flush()
+
+    def settle_effect(self, effect: Effect) -> None:
+        """Write an effect's new status and downstream reference."""
+        row = self._session.get_one(EffectRow, (self._tenant_id, effect.execution_id, effect.operation_id))
+        row.status = effect.status
+        row.downstream_ref = effect.downstream_ref
+        row.updated_at = effect.updated_at
+        self._session.add(row)
+        self._session.flush()
+
+    def find_effect(self, execution_id: str, operation_id: str) -> Effect | None:
+        """Answer the run's effect of that operation id, or `None`."""
+        row = self._session.get(EffectRow, (self._tenant_id, execution_id, operation_id))
+        return None if row is None else self._effect(row)
+
+    def effects(self, execution_id: str) -> Sequence[Effect]:
+        """Answer all effects of the run in the order they were intended."""
+        rows = self._session.exec(
+            select(EffectRow)
+            .where(EffectRow.tenant_id == self._tenant_id, EffectRow.execution_id == execution_id)
+            .order_by(col(EffectRow.sequence))
+        ).all()
+        return [self._effect(row) for row in rows]
+
+    def _observation(self, row: ObservationRow) -> Observation:
+        place = f"observations/{row.id}"
+        return Observation(
+            id=row.id,
+            execution_id=row.execution_id,
+            sequence=row.sequence,
+            source=ObservedSource(
+                uri=self._text.open(row.source_uri, place=f"{place}/source_uri") or "",
+                kind=row.source_kind,
+                observed_at=row.observed_at,
+                source_version=self._text.open(row.source_version, place=f"{place}/source_version"),
+            ),
+            media_type=row.media_type,
+            content=self._text.open(row.content, place=f"{place}/content"),
+            summary=self._text.open(row.summary, place=f"{place}/summary"),
+            sha256=row.sha256,
+            tokens=row.tokens,
+            evidence_id=row.evidence_id,
+            tool_call_id=row.tool_call_id,
+            trust=Trust(row.trust),
+            authority=Authority(row.authority),
+            limited=row.limited,
+            said_by=row.said_by,
+            at=row.created_at,
+        )
+
+    def _effect(self, row: EffectRow) -> Effect:
+        place = f"effects/{row.execution_id}/{row.operation_id}/request"
+        return Effect(
+            execution_id=row.execution_id,
+            operation_id=row.operation_id,
+            kind=row.kind,
+            request=self._text.open_object(row.request, place=place),
+            request_hash=row.request_hash,
+            status=EffectStatus(row.status),
+            downstream_ref=row.downstream_ref,
+            by=row.by,
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+        )

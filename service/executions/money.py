@@ -1,0 +1,20 @@
+"""Exact money: decimals of at most six places, kept as whole millionths."""
+
+from decimal import Decimal
+from typing import Final
+
+_MICROS_PER_UNIT: Final = 1_000_000
+MICROS_MAX: Final = 2**63 - 1
+"""What a database's largest integer holds."""
+
+
+def to_micros(amount: Decimal) -> int:
+    """Answer the amount in millionths; it has no finer part, the wire takes six places."""
+    micros = int(amount * _MICROS_PER_UNIT)
+    assert Decimal(micros) / _MICROS_PER_UNIT == amount
+    return micros
+
+
+def from_micros(micros: int) -> Decimal:
+    """Answer the amount without needless zeros: 120,000 millionths are `0.12`."""
+    return Decimal(f"{(Decimal(micros) / _MICROS_PER_UNIT).normalize():f}")
