@@ -1,0 +1,78 @@
+"""The HTTP application: its layers, its routes, and the life of what runs beside them."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+
+from service.core.errors import Refusal
+from service.entry.http import health
+from service.entry.http.authenticate import Authenticate
+from service.entry.http.limits import RateLimit
+from service.entry.http.openapi import install
+from service.entry.http.problems import problem_response
+from service.entry.http.route import API_PREFIX, EdgeRoute
+from service.entry.http.shell import Shell
+from service.entry.http.state import state_of
+from service.wiring import Runtime
+
+ROUTERS: Final[tuple[APIRouter, ...]] = ()
+"""Every capability's routes. A new one adds its line here and gets all conventions with it."""
+
+
+def create_app(runtime: Runtime, *, extra_routers: Sequence[APIRouter] = ()) -> FastAPI:
+    """Answer the application over a runtime that the caller closes. `extra_routers` are for tests.
+
+    Layers from the outside: shell (id, log, last answer), authentication, rate, routing.
+    """
+    app = FastAPI(
+        title="Muniment",
+        version="1",
+        summary="Context packages in exact token budgets, resumable executions and governed memory.",
+        openapi_url=f"{API_PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=_lifespan,
+        # FastAPI's own spans carry query strings and its logs the text of exceptions.
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+        middleware=[
+            Middleware(Shell, ids=runtime.ids),
+            Middleware(Authenticate, runtime=runtime),
+            Middleware(RateLimit, requests_per_minute=runtime.settings.requests_per_minute),
+        ],
+        exception_handlers=dict.fromkeys((Refusal, HTTPException, RequestValidationError), _refuse),
+    )
+    app.state.runtime = runtime
+    app.include_router(health.router)
+    for router in (*ROUTERS, *extra_routers):
+        if not issubclass(router.route_class, EdgeRoute):
+            raise TypeError("make routers with `new_router`: others would pass the edge by")
+        app.include_router(router, prefix=API_PREFIX)
+    install(app)
+    return app
+
+
+async def _refuse(request: Request, failure: Exception) -> Response:
+    return problem_response(failure, state_of(request.scope).request_id)
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    runtime: Runtime = app.state.runtime
+    if not runtime.settings.worker_enabled:
+        yield
+        return
+    relay = runtime.relay
+    await run_in_threadpool(relay.start)
+    try:
+        yield
+    finally:
+        await run_in_threadpool(relay.stop)

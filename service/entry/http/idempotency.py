@@ -1,0 +1,65 @@
+"""`Idempotency-Key`: one attempt at a creating request, and whether it is the first."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.requests import Request
+
+from service.core.errors import Invalid
+from service.core.idempotency import IdempotencyStore, Kept
+from service.entry.http.reply import Answered, Reply
+from service.entry.http.state import RequestState
+from service.identity.unit import Unit
+
+REPLAYED_HEADER: Final = "Idempotent-Replayed"
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+class KeyMalformed(Invalid):
+    """The key is empty, too long, given twice, or holds more than printable ASCII."""
+
+    code = "invalid_idempotency_key"
+    title = "An Idempotency-Key is 1 to 200 printable ASCII characters without spaces"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A creating request with its key."""
+
+    key: str
+    request: str
+
+    def claim(self, unit: Unit) -> Answered | None:
+        """Answer the kept answer if the caller may still see it, or `None` when the work is to be done.
+
+        Raises what `IdempotencyStore.claim` raises, and `NotFound` when the answer's project is no longer
+        the caller's.
+        """
+        kept = _store(unit).claim(key=self.key, request=self.request, now=unit.now)
+        if kept is None:
+            return None
+        if kept.project_id is not None:
+            unit.project_of(kept.project_id)
+        return Answered(kept.status, {**kept.headers, REPLAYED_HEADER: "true"}, kept.body)
+
+    def keep(self, unit: Unit, answered: Answered, reply: Reply) -> None:
+        """Keep the answer in the transaction that did the work."""
+        kept = Kept(answered.status, answered.headers, answered.text, reply.project_id)
+        _store(unit).keep(key=self.key, answer=kept, refs=reply.refs, subjects=reply.subjects)
+
+
+def attempt_of(request: Request, state: RequestState) -> Attempt | None:
+    """Answer the request's attempt, `None` without a key. Raises `KeyMalformed`."""
+    keys = request.headers.getlist("idempotency-key")
+    if not keys:
+        return None
+    if len(keys) > 1 or not _KEY.fullmatch(keys[0]):
+        raise KeyMalformed
+    # No part but the last can hold a line break, so that different parts never join to the same text.
+    key = "\n".join((state.caller.principal, request.method, request.url.path, keys[0]))
+    return Attempt(key, f"{request.url.query}\n{state.body_digest}")
+
+
+def _store(unit: Unit) -> IdempotencyStore:
+    return IdempotencyStore(unit.session, unit.tenant_id, unit.cipher)

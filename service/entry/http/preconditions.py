@@ -1,0 +1,27 @@
+"""`If-Match`: the version that a write was made against."""
+
+import re
+from typing import Final
+
+from service.core.errors import PreconditionNeeded
+
+NO_VERSION: Final = 0
+"""Never a current version, so that the verb answers 412 with the current one, or 404 if there is none."""
+_STRONG_TAG: Final = re.compile(r'"([1-9][0-9]{0,17})"')
+
+
+def etag(version: int) -> str:
+    """Answer the `ETag` of a version."""
+    return f'"{version}"'
+
+
+def read_version(header: str | None) -> int:
+    """Answer the version in `If-Match`.
+
+    Raises `PreconditionNeeded` without the header. A weak tag, a list, `*` or anything else that we never
+    issued is `NO_VERSION`: it proves nothing about what the caller has read.
+    """
+    if header is None:
+        raise PreconditionNeeded
+    match = _STRONG_TAG.fullmatch(header.strip())
+    return NO_VERSION if match is None else int(match[1])
