@@ -1,16 +1,15 @@
 """Keeping evidence: what is handed in becomes items, versions and chunks, many in one transaction."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from service.core.errors import Refusal
-from service.evidence.model import CHUNK_TOKENS_MAX, Head, Kept, NewEvidence, ReferenceNotFound
-from service.evidence.ports import Chunker, Span
+from service.core.errors import Invalid, Refusal
+from service.evidence.cut import cut
+from service.evidence.model import Head, Kept, NewEvidence, SupersedeRefused
+from service.evidence.ports import Chunker
 from service.evidence.prepare import Prepared, prepare
-from service.evidence.rules import may_add_version, may_supersede, tiles
-from service.evidence.sealing import EvidenceSeal, Header
+from service.evidence.rows import VersionRows
+from service.evidence.rules import may_add_version, may_read, may_supersede
 from service.evidence.store import EvidenceStore, Writing
-from service.evidence.model import SupersedeRefused
 from service.identity.unit import Unit
 from service.policies.model import Bundle
 
@@ -55,13 +54,94 @@ class _Keeper:
     def keep(self, prepared: Prepared, named: Mapping[str, Head]) -> Kept | Refusal:
         """Keep one text, or answer why not."""
         uri_key, head = self._lane(prepared)
-        if head is not None and head.statement_key == prepared.statement_key and head.superseded_by is None:
-            return self._see_again(prepared, head)
+        if head is not None and head.statement_key == prepared.statement_key:
+            return self._see_again(prepared.new, head)
         refusal = self._supersede_fault(prepared, head, named)
         if refusal is not None:
             return refusal
-        spans = self._spans(prepared.new)
-        kept = self._add(prepared, uri_key, head, spans)
-        if prepared.new.supersedes is not None:
-            self.writing.superseded[prepared.new.supersedes] = kept.id
-        return kept
+        return self._add(prepared, uri_key, head)
+
+    def stage(self) -> None:
+        """Tell the index of what is new and of what has left search."""
+        for row in self.writing.versions:
+            self._unit.stage("evidence.changed", item_id=row["evidence_id"], version=row["version"])
+        for item_id in self.writing.superseded:
+            self._unit.stage("evidence.deleted", item_id=item_id)
+
+    def _lane(self, prepared: Prepared) -> tuple[str, Head | None]:
+        """Answer the first key that is free or whose item this version may join."""
+        caller = self._unit.caller
+        for uri_key in prepared.uri_keys:
+            head = self._heads.get(uri_key)
+            if head is None or may_add_version(
+                head,
+                trust=prepared.standing.trust,
+                readers_key=prepared.readers_key,
+                readable=may_read(caller, project_id=prepared.project_id, labels=prepared.labels),
+                principal=caller.principal,
+            ):
+                return uri_key, head
+        raise AssertionError("the last lane is the caller's own")
+
+    def _see_again(self, new: NewEvidence, head: Head) -> Kept:
+        observed_at = max(new.source.observed_at, head.observed_at)
+        if (observed_at, new.fresh_until) != (head.observed_at, head.fresh_until):
+            self.writing.seen[head.id, head.version] = (observed_at, new.fresh_until)
+        return Kept(
+            id=head.id,
+            version=head.version,
+            project_id=head.project_id,
+            sha256=head.sha256,
+            standing=head.standing,
+            tokens=head.tokens,
+            chunks=head.chunks,
+            is_new=False,
+        )
+
+    def _supersede_fault(
+        self, prepared: Prepared, head: Head | None, named: Mapping[str, Head]
+    ) -> Refusal | None:
+        if prepared.new.supersedes is None:
+            return None
+        target = named[prepared.new.supersedes]
+        if head is not None and head.id == target.id:
+            return Invalid("names the item itself: the same uri is a new version", pointer="/supersedes")
+        allowed = may_supersede(
+            target,
+            standing=prepared.standing,
+            readers_key=prepared.readers_key,
+            principal=self._unit.caller.principal,
+        )
+        return None if allowed else SupersedeRefused()
+
+    def _add(self, prepared: Prepared, uri_key: str, head: Head | None) -> Kept:
+        unit, new = self._unit, prepared.new
+        evidence_id = head.id if head else unit.ids()
+        version = head.version + 1 if head else 1
+        pieces = cut(new.text, new.media_type, chunker=self._chunker, tokens=unit.tokens)
+        rows = VersionRows(prepared, unit, evidence_id, version)
+        if head:
+            self.writing.pointed[evidence_id] = version
+            self.writing.superseded.pop(evidence_id, None)
+        else:
+            self.writing.items.append(rows.item(uri_key))
+        self.writing.versions.append(rows.version(pieces))
+        self.writing.chunks += rows.chunks(pieces)
+        self.writing.readers += rows.readers()
+        self.writing.subjects += rows.subjects()
+        self.writing.lineage += rows.lineage()
+        if new.supersedes is not None:
+            self.writing.superseded[new.supersedes] = evidence_id
+        self._heads[uri_key] = rows.head(
+            uri_key, pieces, created_by=head.created_by if head else unit.caller.principal
+        )
+        return Kept(
+            id=evidence_id,
+            version=version,
+            project_id=prepared.project_id,
+            sha256=prepared.sha256,
+            standing=prepared.standing,
+            tokens=sum(piece.tokens for piece in pieces),
+            chunks=len(pieces),
+            is_new=True,
+        )

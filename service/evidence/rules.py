@@ -52,6 +52,11 @@ def lanes(uri: str, trust: Trust, principal: str) -> tuple[str, str, str]:
     return (f"uri\n{uri}", f"trust\n{trust}\n{uri}", f"principal\n{principal}\n{trust}\n{uri}")
 
 
+def lock_name(project_id: str, uri: str) -> str:
+    """Answer the name that is locked while something is kept under this uri, in whatever lane."""
+    return f"{project_id}\n{uri}"
+
+
 def may_add_version(head: Head, *, trust: Trust, readers_key: str, readable: bool, principal: str) -> bool:
     """Say whether a version may join this item, so that the version before it leaves search."""
     if trust.rank > head.standing.trust.rank:
