@@ -1,0 +1,46 @@
+"""The key store's own tables. They stand apart from the record's, so that no backup of it holds a key."""
+
+from typing import Final
+
+from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, String, Table
+
+from service.core.database import UtcDateTime
+
+METADATA: Final = MetaData()
+
+DATA_KEYS: Final = Table(
+    "data_keys",
+    METADATA,
+    Column("tenant_id", String(36), primary_key=True),
+    Column("key_id", String(36), primary_key=True),
+    # Empty: the tenant's own key. NULL: destroyed; then nothing says whose it was.
+    Column("subject_hash", String(64)),
+    Column("wrapped", LargeBinary),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("destroyed_at", UtcDateTime),
+    # One living key for each subject, however many processes meet it first. NULLs are all different.
+    Index("uq_data_keys_subject", "tenant_id", "subject_hash", unique=True),
+)
+
+EPOCHS: Final = Table(
+    "epochs",
+    METADATA,
+    Column("tenant_id", String(36), primary_key=True),
+    Column("epoch", Integer, nullable=False),
+)
+
+TOMBSTONES: Final = Table(
+    "tombstones",
+    METADATA,
+    Column("tenant_id", String(36), primary_key=True),
+    Column("kind", String(64), primary_key=True),
+    Column("ref_hash", String(64), primary_key=True),
+    Column("at", UtcDateTime, nullable=False),
+)
+
+CHECKS: Final = Table(
+    "checks",
+    METADATA,
+    Column("name", String(32), primary_key=True),
+    Column("value", String(64), nullable=False),
+)
