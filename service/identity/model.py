@@ -1,6 +1,7 @@
 """Callers and what they may see. A caller is made from a credential and from nothing else."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
@@ -93,3 +94,57 @@ class Caller:
         if not self.on_behalf_of:
             labels.add(f"role:{self.role}")
         return frozenset(labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """A customer: everything else belongs to exactly one."""
+
+    id: str
+    name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A subject in a project."""
+
+    project: Project
+    subject: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """What may be known of a credential: everything but its secret.
+
+    `project_id` is the one project that it names, or `None`. `sources` are the kinds of source it may submit
+    evidence of.
+    """
+
+    tenant_id: str
+    id: str
+    role: Role
+    subject: str
+    on_behalf_of: str | None
+    project_id: str | None
+    sources: tuple[str, ...]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+
+    def is_live(self, now: datetime) -> bool:
+        """Say whether the key counts at `now`: it is not revoked and its end has not come."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+    @property
+    def delegated(self) -> bool:
+        """Whether it names a user beside the agent."""
+        return self.on_behalf_of is not None
+
+    @property
+    def member_subjects(self) -> tuple[str, ...]:
+        """The subjects that must all be members of a project for this key to enter it; none: any project."""
+        if self.role in TENANT_WIDE_ROLES:
+            return ()
+        return (self.subject,) if self.on_behalf_of is None else (self.subject, self.on_behalf_of)
