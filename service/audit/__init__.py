@@ -1,0 +1,1 @@
+"""What happened: append-only, hash-chained, without a word that anybody wrote."""

@@ -1,0 +1,113 @@
+"""The audit trail's vocabulary: what can have happened, one event, and the verdict on a chain of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+GENESIS_HASH: Final = "sha256:" + "0" * 64
+"""What the first event of a tenant names as its predecessor."""
+
+
+class Action(StrEnum):
+    """Everything that can be recorded. Append only: a name once written stays readable for ever."""
+
+    TENANT_CREATED = "tenant.created"
+    PROJECT_CREATED = "project.created"
+    MEMBER_ADDED = "member.added"
+    MEMBER_REMOVED = "member.removed"
+    KEY_CREATED = "key.created"
+    KEY_REVOKED = "key.revoked"
+    REQUEST_REFUSED = "request.refused"
+    EVIDENCE_ADDED = "evidence.added"
+    EVIDENCE_SEEN_AGAIN = "evidence.seen_again"
+    EVIDENCE_BATCH_ADDED = "evidence.batch_added"
+    EVIDENCE_DELETED = "evidence.deleted"
+    EXECUTION_OPENED = "execution.opened"
+    EXECUTION_CHECKPOINTED = "execution.checkpointed"
+    EXECUTION_COMPLETED = "execution.completed"
+    CONTRACT_CONFIRMED = "contract.confirmed"
+    MANIFEST_SET = "manifest.set"
+    STEP_LOGGED = "step.logged"
+    TURN_ADDED = "turn.added"
+    PIN_SET = "pin.set"
+    PIN_RESOLVED = "pin.resolved"
+    PIN_REOPENED = "pin.reopened"
+    SUMMARY_ADDED = "summary.added"
+    OBSERVATION_ADDED = "observation.added"
+    EFFECT_INTENDED = "effect.intended"
+    EFFECT_SETTLED = "effect.settled"
+    CANDIDATE_SUBMITTED = "candidate.submitted"
+    CHECK_WRITTEN = "check.written"
+
+
+Detail = str | int | bool | list[str] | None
+"""A value beside an event: an id, a code, a number. Never text that somebody wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened, before it has its place in the chain.
+
+    `kind` and `ref` name what it happened to (`"memory"`, its id). `principal` is who did it, as in
+    `Caller.principal`; `credential_id` is the key they held.
+    """
+
+    at: datetime
+    principal: str
+    credential_id: str
+    request_id: str
+    action: str
+    kind: str
+    ref: str
+    details: Mapping[str, Detail]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An event in its place: its number in the tenant, its predecessor's hash and its own."""
+
+    sequence: int
+    previous_hash: str
+    hash: str
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a tenant's chain ends. `seal` is a keyed hash of both, which the database alone cannot make."""
+
+    sequence: int
+    hash: str
+    seal: str
+
+
+class Fault(StrEnum):
+    """Why a chain does not hold. Append only."""
+
+    SEQUENCE_GAP = "sequence_gap"
+    LINK_BROKEN = "link_broken"
+    CONTENT_ALTERED = "content_altered"
+    HEAD_MISSING = "head_missing"
+    HEAD_MISMATCH = "head_mismatch"
+    SEAL_INVALID = "seal_invalid"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of reading a whole chain.
+
+    `events` were read and held; `head_hash` is the hash of the last of them. When the chain does not hold,
+    `fault` says why and `first_bad_sequence` which event is the first that cannot be believed.
+    """
+
+    events: int
+    head_hash: str
+    fault: Fault | None = None
+    first_bad_sequence: int | None = None
+
+    @property
+    def intact(self) -> bool:
+        """Whether every event is there, unaltered and in its place."""
+        return self.fault is None

@@ -1,0 +1,115 @@
+"""Writing to the audit trail, in the transaction of what is recorded: neither can be kept without the other.
+
+Events are queued and get their place in the chain just before the transaction commits. So the lock on the
+chain's end is the last one that any transaction takes, and it can never be half of a deadlock, however many
+records one request makes. A savepoint that is rolled back takes its events along.
+"""
+
+from dataclasses import dataclass, field
+
+from sqlalchemy import event as listeners
+from sqlalchemy.orm import Session as BaseSession
+from sqlalchemy.orm import SessionTransaction
+
+from service.audit.model import Action, Detail, Event, Head, Link
+from service.audit.rules import detail_fault, hash_event, head_text, is_code
+from service.audit.store import AuditStore
+from service.core.cipher import Cipher
+from service.core.errors import Refusal
+from service.identity.unit import Unit
+
+_QUEUE = "audit_queue"
+
+
+def record(unit: Unit, action: str, *, kind: str, ref: str, **details: Detail) -> None:
+    """Record that `action` happened to the thing of that `kind` and id. Kept if the transaction commits.
+
+    `action` is one of `audit.model.Action`. Raises `ValueError` for another, and for a detail that is not an
+    id, a code or a number: what a person wrote must not reach the trail, since nothing ever leaves it.
+    """
+    fault = detail_fault(details)
+    if fault is not None or not (is_code(kind) and is_code(ref)):
+        raise ValueError(fault or "kind and ref are ids or codes")
+    event = Event(
+        at=unit.now,
+        principal=unit.caller.principal,
+        credential_id=unit.caller.credential_id,
+        request_id=unit.request_id if is_code(unit.request_id) else "",
+        action=Action(action).value,
+        kind=kind,
+        ref=ref,
+        details=details,
+    )
+    _queue_of(unit).events.append(event)
+
+
+def record_refusal(unit: Unit, refusal: Refusal, *, operation: str) -> None:
+    """Record that a request was refused, by the refusal's code; call it in a transaction of its own.
+
+    `operation` is the route's name, never the address that was asked for: that may hold what somebody typed.
+    """
+    record(unit, Action.REQUEST_REFUSED, kind="operation", ref=operation, code=refusal.code)
+
+
+@dataclass(slots=True)
+class _Queue:
+    """Events of one transaction that have no place yet. `marks` holds its length when a savepoint began."""
+
+    tenant_id: str
+    cipher: Cipher
+    events: list[Event] = field(default_factory=list)
+    marks: dict[SessionTransaction, int] = field(default_factory=dict)
+
+
+def _queue_of(unit: Unit) -> _Queue:
+    queue = unit.session.info.get(_QUEUE)
+    if queue is None:
+        queue = _Queue(unit.tenant_id, unit.cipher)
+        unit.session.info[_QUEUE] = queue
+        listeners.listen(unit.session, "before_commit", _chain)
+        listeners.listen(unit.session, "after_transaction_create", _mark)
+        listeners.listen(unit.session, "after_soft_rollback", _forget)
+    assert isinstance(queue, _Queue)
+    assert queue.tenant_id == unit.tenant_id, "one transaction, one tenant"
+    return queue
+
+
+def _mark(session: BaseSession, transaction: SessionTransaction) -> None:
+    if transaction.nested:
+        queue: _Queue = session.info[_QUEUE]
+        queue.marks[transaction] = len(queue.events)
+
+
+def _forget(session: BaseSession, previous: SessionTransaction) -> None:
+    queue: _Queue = session.info[_QUEUE]
+    if previous.nested:
+        # A savepoint that is older than the queue began when nothing had been recorded.
+        del queue.events[queue.marks.pop(previous, 0) :]
+    elif previous.parent is None:
+        queue.events.clear()
+
+
+def _chain(session: BaseSession) -> None:
+    queue: _Queue = session.info[_QUEUE]
+    if session.in_nested_transaction() or not queue.events:
+        return
+    # What the request changed goes to the database first, so that its locks come before ours.
+    session.flush()
+    store = AuditStore(session, queue.tenant_id)  # type: ignore[arg-type]  # it is the Unit's own session
+    head = store.lock_head()
+    links = []
+    previous_hash = head.hash
+    for sequence, event in enumerate(queue.events, start=head.sequence + 1):
+        links.append(
+            Link(
+                sequence,
+                previous_hash,
+                hash_event(event, sequence=sequence, previous_hash=previous_hash),
+                event,
+            )
+        )
+        previous_hash = links[-1].hash
+    sequence = head.sequence + len(links)
+    seal = queue.cipher.keyed_hash(head_text(sequence=sequence, head_hash=previous_hash))
+    store.append(links, Head(sequence, previous_hash, seal))
+    queue.events.clear()

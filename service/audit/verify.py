@@ -1,0 +1,43 @@
+"""Reading a tenant's chain from its first event to its end, believing nothing."""
+
+from sqlmodel import Session
+
+from service.audit.model import GENESIS_HASH, Fault, Link, Verdict
+from service.audit.rules import hash_event, head_text
+from service.audit.store import AuditStore
+from service.core.cipher import Cipher
+
+
+def verify_chain(session: Session, tenant_id: str, *, cipher: Cipher) -> Verdict:
+    """Say whether every event of the tenant is there, unaltered and in its place.
+
+    The seal on the chain's end is a keyed hash under a key that the record does not hold: who can write to
+    the record alone cannot rewrite the chain and pass. An older copy of chain *and* end together would still
+    pass; compare `head_hash` with one noted elsewhere.
+    """
+    store = AuditStore(session, tenant_id)
+    events, previous_hash = 0, GENESIS_HASH
+    for link in store.links():
+        fault = _fault_of(link, sequence=events + 1, previous_hash=previous_hash)
+        if fault is not None:
+            return Verdict(events, previous_hash, fault, events + 1)
+        events, previous_hash = link.sequence, link.hash
+    head = store.find_head()
+    if head is None:
+        # A tenant's creation is its first event, so a chain that never began is one that was removed.
+        return Verdict(events, previous_hash, Fault.HEAD_MISSING, 1)
+    if (head.sequence, head.hash) != (events, previous_hash):
+        return Verdict(events, previous_hash, Fault.HEAD_MISMATCH, min(head.sequence, events) + 1)
+    if head.seal != cipher.keyed_hash(head_text(sequence=head.sequence, head_hash=head.hash)):
+        return Verdict(events, previous_hash, Fault.SEAL_INVALID, 1)
+    return Verdict(events, previous_hash)
+
+
+def _fault_of(link: Link, *, sequence: int, previous_hash: str) -> Fault | None:
+    if link.sequence != sequence:
+        return Fault.SEQUENCE_GAP
+    if link.previous_hash != previous_hash:
+        return Fault.LINK_BROKEN
+    if link.hash != hash_event(link.event, sequence=sequence, previous_hash=previous_hash):
+        return Fault.CONTENT_ALTERED
+    return None
