@@ -1,0 +1,158 @@
+"""Makes each candidate's block: the whole lines that it takes in its section, and their exact count.
+
+A block begins with "[", "#", "<", "-" or "{" and ends with a line break: there every exact encoding splits,
+so the counts of blocks add up to the count of their sum.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Final
+
+from service.context.budget import Offer
+from service.context.fence import SAMPLE_MARKER, close_section, is_one_line, one_line, open_section, quote
+from service.context.model import Candidate, Group, SectionName, Shape
+from service.context.truncate import truncate
+from service.core.text import strip_tag_characters
+
+Count = Callable[[str], int]
+"""Answers the exact number of tokens of a text in the package's encoding."""
+
+CARD_TOKENS: Final = 64
+_CARD_CHARACTERS: Final = 2_000
+"""A card's first tokens are looked for in so many characters, whatever the length of the text."""
+_CUT_TOKENS_MIN: Final = 24
+"""A shorter rest of a text is not worth its label."""
+
+IS_FENCED: Final[Mapping[SectionName, bool]] = MappingProxyType(
+    {
+        SectionName.INSTRUCTIONS: False,
+        SectionName.TOOLS: False,
+        SectionName.SCOPE: False,
+        SectionName.GOAL: True,
+        SectionName.HISTORY: True,
+        SectionName.MEMORIES: True,
+        SectionName.EVIDENCE: True,
+        SectionName.OBSERVATIONS: True,
+        SectionName.STATE: True,
+        SectionName.LIMITS: False,
+    }
+)
+"""Which sections quote others. The rest is written by the service or comes from the policy bundle."""
+assert IS_FENCED.keys() == set(SectionName)
+
+
+def section_head(name: SectionName, marker: str) -> str:
+    """Answer the lines above a section's blocks."""
+    return f"# {name}\n" + (open_section(marker) if IS_FENCED[name] else "")
+
+
+def section_foot(name: SectionName, marker: str) -> str:
+    """Answer the line below a section's blocks, if it needs one."""
+    return close_section(marker) if IS_FENCED[name] else ""
+
+
+def group_head(group: Group) -> str:
+    """Answer the line that says once what a group's pieces share."""
+    return f"## {one_line(f'{group.title} {group.note}')}\n"
+
+
+def whole_block(candidate: Candidate, citation: str, marker: str) -> str:
+    """Answer the candidate's block in full."""
+    return "".join(
+        _piece(candidate, _label(citation, part.label), part.text, marker) for part in candidate.parts
+    )
+
+
+def shown_text(candidate: Candidate) -> str:
+    """Answer the candidate's text as readers see it: without invisible characters that only models read."""
+    return strip_tag_characters(candidate.text)
+
+
+def cut_block(candidate: Candidate, text: str, citation: str, marker: str) -> str:
+    """Answer the block of a single-part candidate with a shorter text."""
+    return _piece(candidate, _label(citation, candidate.parts[0].label), text, marker)
+
+
+def card_block(text: str, citation: str, marker: str) -> str:
+    """Answer a card's block."""
+    return quote(_label(citation, "card"), text, marker)
+
+
+def card_text(candidate: Candidate, count: Count) -> str:
+    """Answer a card: the title and the text's first `CARD_TOKENS` tokens."""
+    title = one_line(candidate.card_title or candidate.kind)
+    text = one_line(shown_text(candidate)[:_CARD_CHARACTERS])
+    if count(text) > CARD_TOKENS:
+        text = truncate(text, lambda kept: count(kept) <= CARD_TOKENS, shape=Shape.PROSE) or ""
+    return f"{title}: {text}"
+
+
+class Planner:
+    """Turns a section's candidates into offers, and remembers the cuts and cards that it tried."""
+
+    def __init__(self, candidates: tuple[Candidate, ...], count: Count) -> None:
+        self._candidates = candidates
+        self._count = count
+        # As many digits as the last citation can have: a label drawn later never takes more tokens.
+        self._number = "9" * len(str(len(candidates)))
+        self.cuts: dict[int, str] = {}
+        self.cards: dict[int, str] = {}
+
+    def offer(self, index: int) -> Offer:
+        """Answer the candidate in numbers, counted on its rendered block."""
+        candidate = self._candidates[index]
+        group = candidate.group
+        can_cut = len(candidate.parts) == 1 and candidate.shape is not Shape.WHOLE
+        return Offer(
+            tokens=self._count(whole_block(candidate, self._sample(candidate), SAMPLE_MARKER)),
+            required=candidate.required,
+            summary=candidate.summary,
+            group=group.key if group else None,
+            group_tokens=self._count(group_head(group)) if group else 0,
+            card=partial(self._card, index) if candidate.card_title is not None else None,
+            cut=partial(self._cut, index) if can_cut else None,
+        )
+
+    def count_closed(self, candidate: Candidate) -> int:
+        """Count the block of a candidate that something else than the budget keeps out."""
+        return self._count(whole_block(candidate, self._sample(candidate), SAMPLE_MARKER))
+
+    def _sample(self, candidate: Candidate) -> str:
+        return f"{candidate.cite}{self._number}" if candidate.cite else ""
+
+    def _card(self, index: int) -> int:
+        candidate = self._candidates[index]
+        if index not in self.cards:
+            self.cards[index] = card_text(candidate, self._count)
+        return self._count(card_block(self.cards[index], self._sample(candidate), SAMPLE_MARKER))
+
+    def _cut(self, index: int, room: int) -> int:
+        candidate = self._candidates[index]
+        self.cuts.pop(index, None)
+        if room < _CUT_TOKENS_MIN:
+            return 0
+
+        def block(text: str) -> str:
+            return cut_block(candidate, text, self._sample(candidate), SAMPLE_MARKER)
+
+        text = truncate(
+            shown_text(candidate), lambda kept: self._count(block(kept)) <= room, shape=candidate.shape
+        )
+        if text is None:
+            return 0
+        self.cuts[index] = text
+        return self._count(block(text))
+
+
+def _piece(candidate: Candidate, label: str, text: str, marker: str) -> str:
+    shown = strip_tag_characters(text)
+    if not candidate.trusted:
+        return quote(label, shown, marker)
+    if is_one_line(shown):
+        return f"- {label}: {shown}\n"
+    return f"## {label}\n{shown}\n"
+
+
+def _label(citation: str, label: str) -> str:
+    return f"{citation} {label}".strip()

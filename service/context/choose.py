@@ -1,0 +1,64 @@
+"""What was chosen of a section, and the order in which it is read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from service.context.blocks import Count, Planner, card_block, cut_block, shown_text, whole_block
+from service.context.budget import Fate, Packed
+from service.context.model import Candidate, Item, SectionPlan, Truncation
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One taken candidate: how, which text of it is shown, and the counts of that text and the whole one."""
+
+    index: int
+    candidate: Candidate
+    fate: Fate
+    text: str
+    tokens: int
+    of: int
+
+    def block(self, citation: str, marker: str) -> str:
+        """Answer its lines in the section."""
+        match self.fate:
+            case Fate.CARD:
+                return card_block(self.text, citation, marker)
+            case Fate.CUT:
+                return cut_block(self.candidate, self.text, citation, marker)
+            case _:
+                return whole_block(self.candidate, citation, marker)
+
+    def item(self, citation: str) -> Item:
+        """Answer it as an item of the package."""
+        cut = Truncation(min(self.tokens, self.of), self.of) if self.fate is not Fate.WHOLE else None
+        return Item(self.candidate, citation, self.tokens, self.text, cut, self.fate is Fate.CARD)
+
+
+def choose(plan: SectionPlan, planner: Planner, packed: Packed, count: Count) -> list[Chosen]:
+    """Answer what `packed` takes of the plan's open candidates, most wanted first."""
+    chosen = []
+    for index, (candidate, fate) in enumerate(zip(plan.open_candidates, packed.fates, strict=True)):
+        if fate is Fate.OUT:
+            continue
+        whole = shown_text(candidate)
+        text = {Fate.CUT: planner.cuts.get(index), Fate.CARD: planner.cards.get(index)}.get(fate) or whole
+        of = count(whole)
+        tokens = of if fate is Fate.WHOLE else count(text)
+        chosen.append(Chosen(index, candidate, fate, text, tokens, of))
+    return chosen
+
+
+def in_reading_order(chosen: Sequence[Chosen], plan: SectionPlan) -> list[Chosen]:
+    """Order for reading: groups by their most wanted piece, the pieces of each by their place."""
+    best: dict[str, int] = {}
+    for one in chosen:
+        best.setdefault(_cluster(one, plan), one.index)
+    return sorted(chosen, key=lambda one: (best[_cluster(one, plan)], one.candidate.place, one.index))
+
+
+def _cluster(one: Chosen, plan: SectionPlan) -> str:
+    if one.candidate.group is not None:
+        return f"group:{one.candidate.group.key}"
+    # Without a group, what has a place is read in the order of places; the rest as it was ranked.
+    return "placed" if one.candidate.place else f"alone:{plan.name}:{one.index}"

@@ -1,0 +1,222 @@
+"""Composes a package from what was collected: plans, shares the budget, numbers, renders, counts. Pure."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from service.context.blocks import Count, Planner, group_head, section_foot, section_head
+from service.context.budget import BudgetTooSmall, Demand, Offer, Packed, allocate
+from service.context.choose import Chosen, choose, in_reading_order
+from service.context.fence import PREAMBLE, SAMPLE_MARKER, draw_marker
+from service.context.model import (
+    SEGMENTS,
+    Group,
+    Omission,
+    Rendering,
+    Section,
+    SectionName,
+    SectionPlan,
+    Segment,
+)
+from service.context.omit import list_omissions
+from service.context.rendering import RENDERERS, Renderer
+from service.core.hashing import hash_text
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What was composed: the counts are those of `rendered`, exactly."""
+
+    sections: tuple[Section, ...]
+    omissions: tuple[Omission, ...]
+    overhead_tokens: int
+    used_tokens: int
+    stable_prefix_tokens: int
+    prefix_hashes: Mapping[str, str]
+    marker: str
+    rendered: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """How the budget was shared: everything in the order of the plans."""
+
+    plans: tuple[SectionPlan, ...]
+    planners: tuple[Planner, ...]
+    demands: tuple[Demand, ...]
+    packed: tuple[Packed, ...]
+    preamble: str
+    overhead: int
+    budget: int
+
+    @property
+    def left(self) -> int:
+        """Tokens that nobody took."""
+        return self.budget - self.overhead - sum(part.used for part in self.packed)
+
+
+def compose(
+    plans: Sequence[SectionPlan],
+    *,
+    budget: int,
+    rendering: Rendering,
+    count: Count,
+    digest: Callable[[int], str],
+) -> Composition:
+    """Answer the composition of `plans` in at most `budget` tokens.
+
+    `count` counts exactly in the package's encoding, `digest` gives unpredictable hex for the fence's marker.
+    Raises `BudgetTooSmall` where what is required does not fit.
+    """
+    renderer = RENDERERS[rendering]
+    ordered = tuple(
+        _with_one_head_for_each_group(plan)
+        for plan in sorted(plans, key=lambda plan: list(SectionName).index(plan.name))
+    )
+    shares = _share(ordered, budget, renderer, count)
+    chosen = {
+        plan.name: choose(plan, planner, part, count)
+        for plan, planner, part in zip(shares.plans, shares.planners, shares.packed, strict=True)
+    }
+    _fit_tools(chosen, shares, renderer, count)
+    marker = draw_marker(digest, _contents(chosen))
+    sections = tuple(
+        _section(plan, in_reading_order(chosen[plan.name], plan), renderer, count, marker) for plan in ordered
+    )
+    texts = {section.name: section.text for section in sections if section.text}
+    preamble, overhead = (shares.preamble, shares.overhead) if texts else ("", 0)
+    used = overhead + sum(section.used_tokens for section in sections)
+    assert used <= budget, "a package took more than its budget"
+    return Composition(
+        sections=sections,
+        omissions=list_omissions(
+            shares.plans, shares.planners, shares.demands, shares.packed, chosen, budget=budget
+        ),
+        overhead_tokens=overhead,
+        used_tokens=used,
+        stable_prefix_tokens=overhead
+        + sum(section.used_tokens for section in sections if section.segment is Segment.STABLE),
+        prefix_hashes=_prefix_hashes(preamble, texts),
+        marker=marker,
+        rendered=renderer.render(preamble, texts),
+    )
+
+
+def _with_one_head_for_each_group(plan: SectionPlan) -> SectionPlan:
+    # Pieces of one group may name it differently; it is printed once, and counted as it is printed.
+    heads: dict[str, Group] = {}
+    candidates = tuple(
+        replace(candidate, group=heads.setdefault(candidate.group.key, candidate.group))
+        if candidate.group is not None
+        else candidate
+        for candidate in plan.candidates
+    )
+    return replace(plan, candidates=candidates)
+
+
+def _share(plans: tuple[SectionPlan, ...], budget: int, renderer: Renderer, count: Count) -> _Shares:
+    planners = tuple(Planner(plan.open_candidates, count) for plan in plans)
+    demands = tuple(
+        _demand(plan, planner, renderer, count) for plan, planner in zip(plans, planners, strict=True)
+    )
+    overhead = count(PREAMBLE)
+    first = min(demands, key=lambda demand: (not demand.required_tokens, demand.priority))
+    try:
+        packed = allocate(demands, max(0, budget - overhead))
+    except BudgetTooSmall as small:
+        if small.is_of_section:
+            raise
+        raise BudgetTooSmall(small.section, small.needed_tokens + overhead) from None
+    if budget < overhead and first.required_tokens:
+        raise BudgetTooSmall(first.section, overhead + sum(demand.required_tokens for demand in demands))
+    return _Shares(plans, planners, demands, packed, PREAMBLE, overhead if budget >= overhead else 0, budget)
+
+
+def _demand(plan: SectionPlan, planner: Planner, renderer: Renderer, count: Count) -> Demand:
+    if plan.name is SectionName.TOOLS:
+        offers, base = _tool_offers(plan, renderer, count)
+    else:
+        offers = [planner.offer(index) for index in range(len(plan.open_candidates))]
+        base = count(section_head(plan.name, SAMPLE_MARKER)) + count(section_foot(plan.name, SAMPLE_MARKER))
+    return Demand(
+        section=plan.name,
+        offers=offers,
+        base_tokens=base,
+        minimum=plan.minimum,
+        maximum=plan.maximum,
+        priority=plan.priority,
+        overflow=plan.overflow,
+    )
+
+
+def _tool_offers(plan: SectionPlan, renderer: Renderer, count: Count) -> tuple[list[Offer], int]:
+    # Inside a JSON array counts do not add up: these are estimates, and `_fit_tools` counts the array.
+    texts = [renderer.tool_text(candidate.tool) for candidate in plan.open_candidates if candidate.tool]
+    ending = "\n" if renderer.is_joined else ","
+    head = "# tools\n" if renderer.is_joined else "[]"
+    return [
+        Offer(count(text + ending), required=candidate.required)
+        for text, candidate in zip(texts, plan.open_candidates, strict=True)
+    ], count(head)
+
+
+def _fit_tools(
+    chosen: dict[SectionName, list[Chosen]], shares: _Shares, renderer: Renderer, count: Count
+) -> None:
+    """Leave out the last tools while their array takes more than was planned and is left."""
+    for plan, part in zip(shares.plans, shares.packed, strict=True):
+        if plan.name is not SectionName.TOOLS or renderer.is_joined:
+            continue
+        limit = min(plan.maximum, part.used + shares.left)
+        taken = chosen[plan.name]
+        while taken and (tokens := count(_tools_text(taken, renderer))) > limit:
+            if taken[-1].candidate.required or plan.is_all_required:
+                raise BudgetTooSmall(plan.name, shares.budget + tokens - limit)
+            taken.pop()
+
+
+def _tools_text(chosen: Sequence[Chosen], renderer: Renderer) -> str:
+    return renderer.tools_section(
+        [renderer.tool_text(one.candidate.tool) for one in chosen if one.candidate.tool]
+    )
+
+
+def _contents(chosen: Mapping[SectionName, Sequence[Chosen]]) -> Iterator[str]:
+    """Yield every text that could hold a marker."""
+    for taken in chosen.values():
+        for one in taken:
+            yield one.text
+            for part in one.candidate.parts:
+                yield part.label
+                yield part.text
+            if one.candidate.group is not None:
+                yield group_head(one.candidate.group)
+
+
+def _section(
+    plan: SectionPlan, chosen: Sequence[Chosen], renderer: Renderer, count: Count, marker: str
+) -> Section:
+    items = []
+    blocks: list[str] = []
+    group: str | None = None
+    for number, one in enumerate(chosen, start=1):
+        citation = f"{one.candidate.cite}{number}" if one.candidate.cite else ""
+        if one.candidate.group is not None and one.candidate.group.key != group:
+            blocks.append(group_head(one.candidate.group))
+        group = one.candidate.group.key if one.candidate.group is not None else None
+        blocks.append(one.block(citation, marker))
+        items.append(one.item(citation))
+    if plan.name is SectionName.TOOLS:
+        text = _tools_text(chosen, renderer)
+    elif chosen:
+        text = section_head(plan.name, marker) + "".join(blocks) + section_foot(plan.name, marker)
+    else:
+        text = ""
+    return Section(plan.name, plan.maximum, count(text) if text else 0, text, tuple(items))
+
+
+def _prefix_hashes(preamble: str, texts: Mapping[SectionName, str]) -> Mapping[str, str]:
+    stable = preamble + "".join(
+        texts.get(name, "") for name in SectionName if SEGMENTS[name] is Segment.STABLE
+    )
+    session = "".join(texts.get(name, "") for name in SectionName if SEGMENTS[name] is Segment.SESSION)
+    return {"stable": hash_text(stable), "session": hash_text(stable + session)}

@@ -1,0 +1,29 @@
+"""Renders a package as one text, sections one after the other."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from service.context.model import SectionName, Tool
+
+
+def tool_text(tool: Tool) -> str:
+    """Answer a tool's definition as one line of JSON, which no content can leave."""
+    definition = {
+        "name": tool.name,
+        "description": tool.description,
+        "effect": "write" if tool.writes else "read",
+        "schema": tool.schema,
+    }
+    text = json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
+    # JSON escapes every line break but these three, and they stand in strings only.
+    return text.replace("\x85", "\\u0085").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def tools_section(texts: Sequence[str]) -> str:
+    """Answer the tools' section: one definition a line."""
+    return "".join(["# tools\n", *(f"{text}\n" for text in texts)]) if texts else ""
+
+
+def render(preamble: str, texts: Mapping[SectionName, str]) -> Mapping[str, object]:
+    """Answer `{"text"}`: what is counted is this text."""
+    return {"text": preamble + "".join(texts[name] for name in SectionName if name in texts)}
