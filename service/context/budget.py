@@ -155,8 +155,9 @@ def pack(demand: Demand, limit: int) -> Packed:
 
 def _pack_with_summary(demand: Demand, limit: int) -> Packed:
     # The records outrank their summary: it comes in only when they do not all fit, and then before them.
-    summaries = [index for index, offer in enumerate(demand.offers) if offer.summary]
-    records = [index for index, offer in enumerate(demand.offers) if not offer.summary]
+    optional = [offer.summary and not demand.is_required(offer) for offer in demand.offers]
+    summaries = [index for index, is_optional in enumerate(optional) if is_optional]
+    records = [index for index, is_optional in enumerate(optional) if not is_optional]
     alone = _pack(demand, limit, records)
     if not summaries or all(alone.fates[index] is Fate.WHOLE for index in records):
         return alone

@@ -25,7 +25,11 @@ def list_omissions(
         for index, candidate in enumerate(plan.open_candidates):
             if index in taken:
                 continue
-            stands_in = candidate.summary and Fate.OUT not in _record_fates(plan, packed[number])
+            stands_in = (
+                candidate.summary
+                and not candidate.required
+                and Fate.OUT not in _record_fates(plan, packed[number])
+            )
             reason = OmissionReason.DUPLICATE if stands_in else OmissionReason.OVER_BUDGET
             fit = None if stands_in else wanted[number][index]
             omissions.append(_omission(plan, candidate, reason, demands[number].offers[index].tokens, fit))
