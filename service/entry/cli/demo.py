@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from service.entry.demo.play import DemoFailed, play
+from service.entry.demo.local_service import LocalServiceFailed
+from service.entry.demo.play import play
 from service.settings import Settings
 
 
@@ -18,6 +19,6 @@ def demo(
     """Start a service on empty data, play the worked example over HTTP, print the packages it builds."""
     try:
         play(Console(), policies_dir=Settings().policies_dir, keep_running=keep_running)
-    except DemoFailed as failure:
+    except LocalServiceFailed as failure:
         typer.echo(str(failure), err=True)
         raise typer.Exit(1) from None
