@@ -1,0 +1,1 @@
+"""What may be kept, shown and done: YAML in, verdicts with reasons out."""

@@ -1,0 +1,174 @@
+"""Memory classes: what may be remembered, why, by whose word and for how long."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from service.identity.model import Role
+from service.policies.parts import Days, Name, Part, Sentence, leave_out_name
+from service.policies.words import (
+    Approver,
+    ClassScope,
+    ConflictRule,
+    Destination,
+    Detection,
+    ExpiryStart,
+    LawfulBasis,
+    OwnWords,
+    ProvenanceKind,
+    Sensitivity,
+    Stake,
+    Trust,
+    ValueType,
+)
+
+Confidence = Annotated[float, Field(ge=0, le=1)]
+
+
+class AutomaticWhen(Part):
+    """When policy alone approves: every source is the subject's own turn, and confidence suffices."""
+
+    confidence_min: Confidence
+    """The lowest confidence at which the subject's own word is enough, 0 to 1."""
+
+
+class Approval(Part):
+    """Who decides, and when nobody has to."""
+
+    by: Approver
+    """Who decides a proposal: `auto`, `subject`, `reviewer` or `both`."""
+    automatic_when: AutomaticWhen | None = None
+    """Approve without `by` when the source is the subject's own turn. Only beside `by: subject`."""
+
+    @model_validator(mode="after")
+    def _shortcut_is_the_subjects(self) -> Self:
+        # The shortcut stands on the subject's word; it must not replace anybody else's.
+        if self.automatic_when is not None and self.by is not Approver.SUBJECT:
+            raise ValueError("automatic_when goes with `by: subject` only")
+        return self
+
+
+class Expiry(Part):
+    """When a memory ends. The earliest of the moments given counts."""
+
+    days: Days
+    """Days after `counted_from`."""
+    counted_from: ExpiryStart = ExpiryStart.CONFIRMATION
+    """`confirmation`: a person who confirms it again starts the days anew. `creation`: nothing does."""
+    idle_days: Days | None = None
+    """Days after it was last used in a package."""
+    last_day: date | None = None
+    """A date after which none is kept, as a quoted `"YYYY-MM-DD"`; it ends with that day in UTC."""
+
+    def expires_at(
+        self, *, created_at: datetime, confirmed_at: datetime, used_at: datetime | None = None
+    ) -> datetime:
+        """Answer the moment from which the memory is no longer there. A day is 24 hours of UTC."""
+        start = confirmed_at if self.counted_from is ExpiryStart.CONFIRMATION else created_at
+        ends = [start + timedelta(days=self.days)]
+        if self.idle_days is not None:
+            ends.append((used_at or confirmed_at) + timedelta(days=self.idle_days))
+        if self.last_day is not None:
+            ends.append(datetime.combine(self.last_day, time.min, UTC) + timedelta(days=1))
+        return min(ends)
+
+
+class ValueRule(Part):
+    """What the text and the value of a memory may be."""
+
+    text_characters_max: Annotated[int, Field(ge=1, le=10_000)]
+    """Longest text, in characters."""
+    value_types: tuple[ValueType, ...] = ()
+    """What a structured value may be. Empty: the class takes text only."""
+    choices: tuple[str, ...] = ()
+    """The only texts that a value may be. Empty: any."""
+
+
+class MemorySources(Part):
+    """What a proposal of the class may cite."""
+
+    provenance: Annotated[tuple[ProvenanceKind, ...], Field(min_length=1)]
+    """Kinds of thing that may be cited: `turn`, `evidence`, `observation`."""
+    from_sources: Annotated[tuple[Name, ...], Field(min_length=1)]
+    """Names of the bundle's sources that it may come from."""
+    lowest_trust: Trust
+    """The lowest trust that any cited source may have."""
+    own_words: OwnWords = OwnWords.NOT_NEEDED
+    """Whether the subject must have said it, and how."""
+
+
+class MemoryClass(Part):
+    """One class of long-term memory. A class that `refuses` takes nothing and needs nothing else."""
+
+    model_config = ConfigDict(json_schema_extra=leave_out_name)
+
+    name: Name
+    because: Sentence
+    """The rest of the sentence "we need to remember this because ..."; for a refusing class, why not."""
+    scope: ClassScope
+    """`user`: one person's. `project`: a project's, about nobody in particular."""
+    refuses: Literal["business_fact"] | None = None
+    """The reason code under which every proposal is denied."""
+    purposes: tuple[Name, ...] = ()
+    """What it may be used for; each is declared under `purposes`."""
+    lawful_basis: LawfulBasis | None = None
+    """Why it may be kept (GDPR, article 6)."""
+    consent_needed: bool = True
+    """Whether the subject's consent to the purpose must stand, when it is written and whenever it is read."""
+    writers: tuple[Role, ...] = ()
+    """Roles that may propose it."""
+    readers: tuple[Role, ...] = ()
+    """Roles that may read it; a person's own is always theirs to read."""
+    correctors: tuple[Role, ...] = ()
+    """Roles that may correct it."""
+    may_inform: tuple[Name, ...] = ()
+    """What may rely on it, in words of your own (`tone`, `delivery`)."""
+    revalidate_for: tuple[Stake, ...] = tuple(Stake)
+    """What it must be checked anew for before it counts."""
+    sources: MemorySources | None = None
+    """What a proposal may cite."""
+    confidence_min: Confidence = 1.0
+    """Below this a proposal is denied."""
+    value: ValueRule = ValueRule(text_characters_max=500)
+    """What its text and value may be."""
+    approval: Approval = Approval(by=Approver.BOTH)
+    """Who decides."""
+    expiry: Expiry | None = None
+    """When it ends."""
+    quota: Annotated[int, Field(ge=0, le=100_000)] = 0
+    """How many may be active for one subject (scope user) or one project (scope project)."""
+    conflict: ConflictRule = ConflictRule.REVIEW
+    """What happens when another value of the same key is active."""
+    sensitivity: Sensitivity = Sensitivity.PERSONAL
+    """How much harm it does in the wrong hands."""
+    allowed_detections: tuple[Detection, ...] = ()
+    """Personal data that detectors find and that this class is for."""
+    destinations: tuple[Destination, ...] = ()
+    """Where its text may go."""
+    advisory: Literal[True] = True
+    """Always true: a memory is never a fact."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.refuses is not None:
+            return self
+        needed = (
+            "purposes", "lawful_basis", "writers", "readers", "sources", "approval", "expiry", "quota",
+        )  # fmt: skip
+        missing = [name for name in needed if name not in self.model_fields_set]
+        if missing:
+            raise ValueError(f"a class that takes memories also needs: {', '.join(missing)}")
+        if self.lawful_basis is None or self.sources is None or self.expiry is None or not self.purposes:
+            raise ValueError("purposes, lawful_basis, sources and expiry may not be empty")
+        if self.lawful_basis is LawfulBasis.CONSENT and not self.consent_needed:
+            raise ValueError("the lawful basis is consent: consent_needed must be true")
+        if self.scope is ClassScope.PROJECT and self.consent_needed:
+            raise ValueError("a project's memory has no subject who could consent: consent_needed: false")
+        if self.scope is ClassScope.PROJECT and self.approval.by in (Approver.SUBJECT, Approver.BOTH):
+            raise ValueError("a project's memory has no subject who could approve it")
+        return self
+
+    def takes_purpose(self, purpose: str) -> bool:
+        """Say whether a proposal may name `purpose`; a refusing class takes any, to answer its refusal."""
+        return self.refuses is not None or purpose in self.purposes
