@@ -44,7 +44,7 @@ class LocalService:
 
 def run_command(environment: Mapping[str, str], *arguments: str) -> Any:  # noqa: ANN401 - whatever JSON it printed
     """Run `muniment ARGUMENTS --json` and answer what it printed. Raises `LocalServiceFailed`."""
-    finished = subprocess.run(
+    finished = subprocess.run(  # noqa: S603 - our own program, arguments from our own callers
         [sys.executable, "-m", "service.entry.cli", *arguments, "--json"],
         env=dict(environment),
         capture_output=True,

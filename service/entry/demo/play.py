@@ -33,10 +33,10 @@ def play(console: Console, *, policies_dir: Path, keep_running: bool) -> None:
     """
     with (
         TemporaryDirectory(prefix="muniment-demo-") as folder,
-        _service(Path(folder), policies_dir) as address,
+        local_service(Path(folder), policies_dir) as service,
     ):
-        keys = _register(Path(folder), policies_dir)
-        with httpx.Client(base_url=address, timeout=_CALL_SECONDS_MAX) as http:
+        keys = _register(service)
+        with httpx.Client(base_url=service.address, timeout=_CALL_SECONDS_MAX) as http:
             _tell(console, http, keys)
         console.print(
             "\nRead on: README.md, docs/packages.md for agents, docs/policies.md for policy authors."
