@@ -72,8 +72,8 @@ def test_with_enough_for_all_nothing_is_left_out_but_summaries_of_what_is_in(dem
 
 def test_required_content_that_does_not_fit_names_its_section_and_the_whole_need() -> None:
     demands = [
-        Demand("goal", [Offer(50, required=True)], priority=1),
-        Demand("instructions", [Offer(40, required=True)], base_tokens=3),
+        Demand("goal", [Offer(50, required=True)]),
+        Demand("instructions", [Offer(40, required=True)], base_tokens=3, priority=1),
     ]
 
     with pytest.raises(BudgetTooSmall) as refused:
@@ -97,8 +97,8 @@ def test_the_error_rule_makes_every_candidate_required() -> None:
 
 def test_a_low_priority_keeps_its_minimum_and_returns_what_it_leaves() -> None:
     high = _demand("evidence", *[10] * 20)
-    low = _demand("state", *[10] * 20, minimum=30, priority=1)
-    quiet = _demand("state", 10, minimum=30, priority=1)
+    low = _demand("state", *[10] * 20, minimum=30, priority=-1)
+    quiet = _demand("state", 10, minimum=30, priority=-1)
 
     assert [part.used for part in allocate([high, low], 100)] == [70, 30]
     assert [part.used for part in allocate([high, quiet], 100)] == [90, 10]
@@ -127,7 +127,7 @@ def test_what_does_not_fit_whole_becomes_a_card_where_cards_are_the_rule() -> No
 
 
 def test_the_budget_said_to_suffice_does_suffice() -> None:
-    demands = [_demand("evidence", 60, 50, 40), _demand("state", 30, 30, priority=1)]
+    demands = [_demand("evidence", 60, 50, 40), _demand("state", 30, 30, priority=-1)]
     wanted = sufficient_budgets(demands, allocate(demands, 100), 100)
 
     for index, section in enumerate(wanted):
@@ -137,7 +137,7 @@ def test_the_budget_said_to_suffice_does_suffice() -> None:
 
 
 def test_a_thousand_candidates_are_shared_out_in_ten_milliseconds() -> None:
-    demands = [_demand(str(number), *[50] * 100, minimum=200, priority=number) for number in range(10)]
+    demands = [_demand(str(number), *[50] * 100, minimum=200, priority=-number) for number in range(10)]
 
     begun = time.process_time()
     for _ in range(10):

@@ -11,19 +11,9 @@ from tiktoken_reference import ENCODINGS, count
 
 from service.context.budget import BudgetTooSmall
 from service.context.compose import Composition, compose
-from service.context.model import (
-    Candidate,
-    Group,
-    Overflow,
-    Part,
-    Rendering,
-    SectionName,
-    SectionPlan,
-    Segment,
-    Shape,
-    Tool,
-)
+from service.context.model import Candidate, Group, Part, Rendering, SectionPlan, Segment, Shape, Tool
 from service.core.hashing import hash_text
+from service.policies.words import Overflow, SectionName
 
 # What has broken counts and fences before, beside any character at all.
 _HARD = st.sampled_from(

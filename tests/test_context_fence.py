@@ -2,8 +2,9 @@
 
 from service.context.compose import compose
 from service.context.fence import draw_marker, one_line, quote
-from service.context.model import Candidate, Group, Part, Rendering, SectionName, SectionPlan
+from service.context.model import Candidate, Group, Part, Rendering, SectionPlan
 from service.core.hashing import hash_text
+from service.policies.words import SectionName
 
 
 def _words(text: str) -> int:

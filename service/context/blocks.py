@@ -11,14 +11,14 @@ from typing import Final
 
 from service.context.budget import Offer
 from service.context.fence import SAMPLE_MARKER, close_section, is_one_line, one_line, open_section, quote
-from service.context.model import Candidate, Group, SectionName, Shape
+from service.context.model import Candidate, Group, SectionPlan, Shape
 from service.context.truncate import truncate
 from service.core.text import strip_tag_characters
+from service.policies.words import SectionName
 
 Count = Callable[[str], int]
 """Answers the exact number of tokens of a text in the package's encoding."""
 
-CARD_TOKENS: Final = 64
 _CARD_CHARACTERS: Final = 2_000
 """A card's first tokens are looked for in so many characters, whatever the length of the text."""
 _CUT_TOKENS_MIN: Final = 24
@@ -79,23 +79,24 @@ def card_block(text: str, citation: str, marker: str) -> str:
     return quote(_label(citation, "card"), text, marker)
 
 
-def card_text(candidate: Candidate, count: Count) -> str:
-    """Answer a card: the title and the text's first `CARD_TOKENS` tokens."""
+def card_text(candidate: Candidate, tokens: int, count: Count) -> str:
+    """Answer a card: the title and the text's first `tokens` tokens."""
     title = one_line(candidate.card_title or candidate.kind)
     text = one_line(shown_text(candidate)[:_CARD_CHARACTERS])
-    if count(text) > CARD_TOKENS:
-        text = truncate(text, lambda kept: count(kept) <= CARD_TOKENS, shape=Shape.PROSE) or ""
+    if count(text) > tokens:
+        text = truncate(text, lambda kept: count(kept) <= tokens, shape=Shape.PROSE) or ""
     return f"{title}: {text}"
 
 
 class Planner:
     """Turns a section's candidates into offers, and remembers the cuts and cards that it tried."""
 
-    def __init__(self, candidates: tuple[Candidate, ...], count: Count) -> None:
-        self._candidates = candidates
+    def __init__(self, plan: SectionPlan, count: Count) -> None:
+        self._candidates = plan.open_candidates
+        self._card_tokens = plan.card_tokens
         self._count = count
         # As many digits as the last citation can have: a label drawn later never takes more tokens.
-        self._number = "9" * len(str(len(candidates)))
+        self._number = "9" * len(str(len(self._candidates)))
         self.cuts: dict[int, str] = {}
         self.cards: dict[int, str] = {}
 
@@ -124,7 +125,7 @@ class Planner:
     def _card(self, index: int) -> int:
         candidate = self._candidates[index]
         if index not in self.cards:
-            self.cards[index] = card_text(candidate, self._count)
+            self.cards[index] = card_text(candidate, self._card_tokens, self._count)
         return self._count(card_block(self.cards[index], self._sample(candidate), SAMPLE_MARKER))
 
     def _cut(self, index: int, room: int) -> int:

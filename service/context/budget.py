@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from service.context.model import Overflow
 from service.core.errors import Invalid
+from service.policies.words import Overflow
 
 TOKENS_MAX: Final = 2_000_000
 """The largest budget that may be asked for."""
@@ -67,7 +67,7 @@ class Offer:
 class Demand:
     """What a section wants. Offers stand most wanted first; `base_tokens` are paid once for any of them.
 
-    A lower `priority` is served earlier.
+    A higher `priority` is served earlier, equal ones in the order given.
     """
 
     section: str
@@ -116,7 +116,7 @@ def allocate(demands: Sequence[Demand], budget: int) -> tuple[Packed, ...]:
     Raises `BudgetTooSmall` when required content does not fit.
     """
     _check_required(demands, budget)
-    order = sorted(range(len(demands)), key=lambda index: demands[index].priority)
+    order = sorted(range(len(demands)), key=lambda index: -demands[index].priority)
     reserved = [demand.required_tokens for demand in demands]
     pool = budget - sum(reserved)
     for index in order:
@@ -225,7 +225,7 @@ class _Tray:
 def _check_required(demands: Sequence[Demand], budget: int) -> None:
     needed = sum(demand.required_tokens for demand in demands)
     running = 0
-    for demand in sorted(demands, key=lambda demand: demand.priority):
+    for demand in sorted(demands, key=lambda demand: -demand.priority):
         required = demand.required_tokens
         if required > demand.maximum:
             raise BudgetTooSmall(demand.section, required, is_of_section=True)
@@ -244,7 +244,7 @@ def sufficient_budgets(
     """
     answers: list[list[int | None]] = [[None] * len(demand.offers) for demand in demands]
     needed = sum(part.used for part in packed)
-    for index in sorted(range(len(demands)), key=lambda index: demands[index].priority):
+    for index in sorted(range(len(demands)), key=lambda index: -demands[index].priority):
         demand, part = demands[index], packed[index]
         inside = part.used
         for number, (offer, fate) in enumerate(zip(demand.offers, part.fates, strict=True)):

@@ -7,19 +7,11 @@ from service.context.blocks import Count, Planner, group_head, section_foot, sec
 from service.context.budget import BudgetTooSmall, Demand, Offer, Packed, allocate
 from service.context.choose import Chosen, choose, in_reading_order
 from service.context.fence import PREAMBLE, SAMPLE_MARKER, draw_marker
-from service.context.model import (
-    SEGMENTS,
-    Group,
-    Omission,
-    Rendering,
-    Section,
-    SectionName,
-    SectionPlan,
-    Segment,
-)
+from service.context.model import SEGMENTS, Group, Omission, Rendering, Section, SectionPlan, Segment
 from service.context.omit import list_omissions
 from service.context.rendering import RENDERERS, Renderer
 from service.core.hashing import hash_text
+from service.policies.words import SectionName
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +106,12 @@ def _with_one_head_for_each_group(plan: SectionPlan) -> SectionPlan:
 
 
 def _share(plans: tuple[SectionPlan, ...], budget: int, renderer: Renderer, count: Count) -> _Shares:
-    planners = tuple(Planner(plan.open_candidates, count) for plan in plans)
+    planners = tuple(Planner(plan, count) for plan in plans)
     demands = tuple(
         _demand(plan, planner, renderer, count) for plan, planner in zip(plans, planners, strict=True)
     )
     overhead = count(PREAMBLE)
-    first = min(demands, key=lambda demand: (not demand.required_tokens, demand.priority))
+    first = min(demands, key=lambda demand: (not demand.required_tokens, -demand.priority))
     try:
         packed = allocate(demands, max(0, budget - overhead))
     except BudgetTooSmall as small:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from service.context.model import SEGMENTS, SectionName, Segment
+from service.context.model import SEGMENTS, Segment
+from service.policies.words import SectionName
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from service.core.hashing import Json
-
-
-class SectionName(StrEnum):
-    """The ten sections, in the order in which they are rendered: what changes least stands first."""
-
-    INSTRUCTIONS = "instructions"
-    TOOLS = "tools"
-    SCOPE = "scope"
-    GOAL = "goal"
-    HISTORY = "history"
-    MEMORIES = "memories"
-    EVIDENCE = "evidence"
-    OBSERVATIONS = "observations"
-    STATE = "state"
-    LIMITS = "limits"
+from service.policies.words import Overflow, SectionName
 
 
 class Segment(StrEnum):
@@ -48,16 +34,6 @@ SEGMENTS: Final[Mapping[SectionName, Segment]] = MappingProxyType(
     }
 )
 assert tuple(SEGMENTS) == tuple(SectionName)
-
-
-class Overflow(StrEnum):
-    """What happens to candidates that do not fit into their section."""
-
-    DROP = "drop"
-    TRUNCATE = "truncate"
-    SUMMARY = "summary"
-    CARDS = "cards"
-    ERROR = "error"
 
 
 class Rendering(StrEnum):
@@ -173,7 +149,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class SectionPlan:
-    """A section's candidates, most wanted first, and its share of the budget. A lower priority goes first."""
+    """A section's candidates, most wanted first, and its share of the budget; higher priorities go first."""
 
     name: SectionName
     candidates: tuple[Candidate, ...]
@@ -181,6 +157,7 @@ class SectionPlan:
     maximum: int = 2_000_000
     priority: int = 0
     overflow: Overflow = Overflow.DROP
+    card_tokens: int = 64
 
     @property
     def open_candidates(self) -> tuple[Candidate, ...]:

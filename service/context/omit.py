@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from service.context.blocks import Planner
 from service.context.budget import Demand, Fate, Packed, sufficient_budgets
 from service.context.choose import Chosen
-from service.context.model import Candidate, Omission, OmissionReason, SectionName, SectionPlan
+from service.context.model import Candidate, Omission, OmissionReason, SectionPlan
+from service.policies.words import SectionName
 
 
 def list_omissions(

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from service.context.model import SectionName, Tool
+from service.context.model import Tool
+from service.policies.words import SectionName
 
 
 def tool_text(tool: Tool) -> str:

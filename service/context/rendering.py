@@ -6,7 +6,8 @@ from types import MappingProxyType
 from typing import Final
 
 from service.context import render_anthropic, render_markdown, render_openai
-from service.context.model import Rendering, SectionName, Tool
+from service.context.model import Rendering, Tool
+from service.policies.words import SectionName
 
 
 @dataclass(frozen=True, slots=True)
