@@ -1,25 +1,14 @@
 """Cutting a text into the chunks that are searched and cited."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from service.core.tokens import TokenCounter
-from service.evidence.model import CHUNK_TOKENS_MAX
+from service.evidence.model import CHUNK_TOKENS_MAX, Piece
 from service.evidence.ports import Chunker, Span
 from service.evidence.rules import tiles
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One chunk: its characters in the text and its tokens (o200k_base)."""
-
-    start: int
-    end: int
-    text: str
-    tokens: int
-
-
-def cut(text: str, media_type: str, *, chunker: Chunker, tokens: TokenCounter) -> Sequence[Piece]:
+def cut(text: str, media_type: str, *, chunker: Chunker, tokens: TokenCounter) -> tuple[Piece, ...]:
     """Answer pieces of at most `CHUNK_TOKENS_MAX` tokens that joined in order are the text."""
     # A token is at least one byte of UTF-8 and a character at most four: what is this short fits surely.
     if len(text) <= CHUNK_TOKENS_MAX // 4:
@@ -28,8 +17,8 @@ def cut(text: str, media_type: str, *, chunker: Chunker, tokens: TokenCounter) -
         spans = chunker.split(text, media_type=media_type, tokens_max=CHUNK_TOKENS_MAX)
     if not tiles(spans, len(text)):
         raise RuntimeError("the chunker lost or repeated characters")
-    return [
+    return tuple(
         Piece(span.start, span.end, piece, tokens.count(piece))
         for span in spans
         if (piece := text[span.start : span.end])
-    ]
+    )

@@ -118,7 +118,7 @@ class _Keeper:
         unit, new = self._unit, prepared.new
         evidence_id = head.id if head else unit.ids()
         version = head.version + 1 if head else 1
-        pieces = cut(new.text, new.media_type, chunker=self._chunker, tokens=unit.tokens)
+        pieces = new.pieces or cut(new.text, new.media_type, chunker=self._chunker, tokens=unit.tokens)
         rows = VersionRows(prepared, unit, evidence_id, version)
         if head:
             self.writing.pointed[evidence_id] = version

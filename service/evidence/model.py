@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Final
 
 from service.core.errors import Forbidden, Invalid, NotFound
 from service.core.passages import PassageKey
 from service.evidence.ports import Span
-from service.policies.model import Authority, Trust
+from service.policies.words import Authority, Trust
 
 CHUNK_TOKENS_MAX: Final = 256
 """Most tokens of a chunk. Long pieces blur a pooled vector and waste a small budget, short ones lose their
@@ -76,8 +77,22 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """One chunk: its characters in the text and its tokens (o200k_base)."""
+
+    start: int
+    end: int
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class NewEvidence:
-    """What somebody hands in. `readers` are as clients write them; none means the project's members."""
+    """What somebody hands in. `readers` are as clients write them; none means the project's members.
+
+    `pieces` are the text already cut (see `cut.cut`), so that a transaction need not wait for it; without
+    them it is cut when it is kept.
+    """
 
     project: str
     text: str
@@ -92,15 +107,33 @@ class NewEvidence:
     supersedes: str | None = None
     derived_from: tuple[Reference, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    pieces: tuple[Piece, ...] = ()
+
+
+class Limitation(StrEnum):
+    """Why a text weighs less than was claimed for it. Append only."""
+
+    SOURCE_NOT_GRANTED = "source_not_granted"
+    AUTHORITY_ABOVE_CEILING = "authority_above_ceiling"
+
+    @property
+    def message(self) -> str:
+        """The same in a sentence."""
+        return {
+            Limitation.SOURCE_NOT_GRANTED: "This credential may not submit evidence of this source,"
+            " so it is kept as a third party's document.",
+            Limitation.AUTHORITY_ABOVE_CEILING: "The source may not claim that authority,"
+            " so it is kept with the highest that it may.",
+        }[self]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How much evidence weighs. `limited` is the code of why it is less than was claimed, or `None`."""
+    """How much evidence weighs, and why it is less than was claimed where it is."""
 
     trust: Trust
     authority: Authority
-    limited: str | None = None
+    limited: Limitation | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from service.core.errors import Refusal
 from service.core.hashing import hash_text
-from service.evidence.model import Head, NewEvidence, Reference, ReferenceNotFound, Standing
-from service.evidence.rules import lanes, lock_name, lowest_trust, reader_labels, statement
+from service.evidence.model import Head, Limitation, NewEvidence, Reference, ReferenceNotFound, Standing
+from service.evidence.rules import lanes, lock_name, reader_labels, statement
 from service.identity.unit import Unit
-from service.policies.evaluate import place_source
-from service.policies.model import Bundle, Trust
+from service.policies.model import Bundle
+from service.policies.sources import find_source, lowest_trust, place_source
+from service.policies.words import Submission, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,15 @@ def _check_references(new: NewEvidence, project_id: str, named: Mapping[str, Hea
 
 
 def _standing(new: NewEvidence, unit: Unit, bundle: Bundle, named: Mapping[str, Head]) -> Standing:
-    placed = place_source(new.source.uri, new.source.kind, new.authority, unit.caller.source_grants, bundle)
+    grants, source = unit.caller.source_grants, new.source
+    placed = place_source(source.uri, source.kind, new.authority, grants, bundle)
     trust = lowest_trust([placed.trust, *(_trust_of(reference, named) for reference in new.derived_from)])
-    return Standing(trust, placed.authority, placed.limited)
+    if not placed.limited:
+        return Standing(trust, placed.authority)
+    rule = find_source(source.uri, source.kind, bundle)
+    unvouched = rule is not None and rule.submission is Submission.GRANTED and rule.name not in grants
+    limited = Limitation.SOURCE_NOT_GRANTED if unvouched else Limitation.AUTHORITY_ABOVE_CEILING
+    return Standing(trust, placed.authority, limited)
 
 
 def _trust_of(reference: Reference, named: Mapping[str, Head]) -> Trust:

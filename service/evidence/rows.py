@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from service.evidence.cut import Piece
-from service.evidence.model import Head
+from service.evidence.model import Head, Piece
 from service.evidence.prepare import Prepared
 from service.evidence.sealing import EvidenceSeal, Header
 from service.identity.unit import Unit
@@ -51,7 +50,7 @@ class VersionRows:
             "chunks": len(pieces),
             "trust": prepared.standing.trust.value,
             "authority": prepared.standing.authority.value,
-            "limited": prepared.standing.limited,
+            "limited": prepared.standing.limited and prepared.standing.limited.value,
             "fresh_until": new.fresh_until,
             "group_key": self._group_key(),
             "sequence": new.group.sequence if new.group else None,

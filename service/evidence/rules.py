@@ -1,7 +1,7 @@
 """Pure rules of evidence: who may read it, what may replace it, how much it weighs."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -9,7 +9,7 @@ from service.core.passages import PassageKey
 from service.evidence.model import Evidence, Head, NewEvidence, ReaderUnknown, Standing
 from service.evidence.ports import Span
 from service.identity.model import Caller, Role
-from service.policies.model import Trust
+from service.policies.words import Trust
 
 _ROLES: Final = frozenset(role.value for role in Role if role is not Role.SYSTEM)
 
@@ -36,11 +36,6 @@ def reader_labels(
 def may_read(caller: Caller, *, project_id: str, labels: Collection[str]) -> bool:
     """Say whether the caller is in the project and matches a label: labels narrow, and never widen."""
     return project_id in caller.project_ids and not caller.reader_labels.isdisjoint(labels)
-
-
-def lowest_trust(trusts: Iterable[Trust]) -> Trust:
-    """Answer the lowest of a lineage's trusts: what is made from untrusted text is untrusted."""
-    return max(trusts, key=lambda trust: trust.rank)
 
 
 def lanes(uri: str, trust: Trust, principal: str) -> tuple[str, str, str]:

@@ -22,7 +22,7 @@ class Header:
     @classmethod
     def of(cls, new: NewEvidence) -> "Header":
         """Take the header out of what was handed in."""
-        group = new.group and (new.group.id, new.group.title)
+        group = (new.group.id, new.group.title) if new.group else None
         return cls(
             new.source.uri, new.source.source_version, new.title, group, tuple(sorted(set(new.subjects)))
         )

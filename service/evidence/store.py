@@ -6,14 +6,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, Select, bindparam, delete, insert, select, text, update
+from sqlalchemy import bindparam, delete, insert, select, text, update
 from sqlmodel import SQLModel, col
 
 from service.core.cipher import TextErased
-from service.evidence.model import Evidence, Head, Reference, Source, Standing
+from service.evidence.model import Evidence, Head, Limitation, Reference, Source, Standing
 from service.evidence.rules import is_stale
 from service.evidence.sealing import EvidenceSeal
-from service.evidence.store_passages import PassageStore, in_parts, labelled_for, same_version
+from service.evidence.store_passages import (
+    AnyRow,
+    AnySelect,
+    PassageStore,
+    in_parts,
+    labelled_for,
+    same_version,
+)
 from service.evidence.tables import (
     EvidenceChunkRow,
     EvidenceLineageRow,
@@ -23,7 +30,7 @@ from service.evidence.tables import (
     EvidenceVersionRow,
 )
 from service.identity.model import Caller
-from service.policies.model import Authority, Trust
+from service.policies.words import Authority, Trust
 
 _INSERT_ORDER: Final[tuple[type[SQLModel], ...]] = (
     EvidenceRow,
@@ -203,17 +210,17 @@ class EvidenceStore(PassageStore):
         )
 
     def _lineage(self, evidence_id: str, version: int) -> tuple[Reference, ...]:
-        row = EvidenceLineageRow
+        table = EvidenceLineageRow
         query = (
-            select(col(row.ref_kind), col(row.ref_id), col(row.ref_version))
+            select(col(table.ref_kind), col(table.ref_id), col(table.ref_version))
             .where(
-                col(row.tenant_id) == self._tenant_id,
-                col(row.evidence_id) == evidence_id,
-                col(row.version) == version,
+                col(table.tenant_id) == self._tenant_id,
+                col(table.evidence_id) == evidence_id,
+                col(table.version) == version,
             )
-            .order_by(col(row.position))
+            .order_by(col(table.position))
         )
-        return tuple(Reference(*found) for found in self._rows(query))
+        return tuple(Reference(row.ref_kind, row.ref_id, row.ref_version) for row in self._rows(query))
 
 
 def _lock_number(tenant_id: str, name: str) -> int:
@@ -221,37 +228,26 @@ def _lock_number(tenant_id: str, name: str) -> int:
     return int.from_bytes(digest, signed=True)
 
 
-def _standing_of(row: Row[Any]) -> Standing:
-    return Standing(Trust(row.trust), Authority(row.authority), row.limited)
+def _standing_of(row: AnyRow) -> Standing:
+    limited = None if row.limited is None else Limitation(row.limited)
+    return Standing(Trust(row.trust), Authority(row.authority), limited)
 
 
-def _head_query(tenant_id: str) -> Select[Any]:
+def _head_query(tenant_id: str) -> AnySelect:
     item, version = EvidenceRow, EvidenceVersionRow
+    columns = (
+        *(item.id, item.project_id, item.uri_key, item.version, item.superseded_by, item.created_by),
+        *(version.trust, version.authority, version.limited, version.readers_key, version.statement_key),
+        *(version.observed_at, version.fresh_until, version.sha256, version.tokens, version.chunks),
+    )
     return (
-        select(
-            col(item.id),
-            col(item.project_id),
-            col(item.uri_key),
-            col(item.version),
-            col(item.superseded_by),
-            col(item.created_by),
-            col(version.trust),
-            col(version.authority),
-            col(version.limited),
-            col(version.readers_key),
-            col(version.statement_key),
-            col(version.observed_at),
-            col(version.fresh_until),
-            col(version.sha256),
-            col(version.tokens),
-            col(version.chunks),
-        )
+        select(*(col(column) for column in columns))
         .join(version, same_version())
         .where(col(item.tenant_id) == tenant_id)
     )
 
 
-def _head_of(row: Row[Any]) -> Head:
+def _head_of(row: AnyRow) -> Head:
     return Head(
         id=row.id,
         project_id=row.project_id,
@@ -270,7 +266,7 @@ def _head_of(row: Row[Any]) -> Head:
     )
 
 
-def _evidence_query(tenant_id: str, evidence_id: str, version: int | None) -> Select[Any]:
+def _evidence_query(tenant_id: str, evidence_id: str, version: int | None) -> AnySelect:
     item, kept = EvidenceRow, EvidenceVersionRow
     wanted = col(item.version) if version is None else version
     return (

@@ -17,12 +17,15 @@ from service.evidence.sealing import EvidenceSeal, Header
 from service.evidence.tables import EvidenceChunkRow, EvidenceReaderRow, EvidenceRow, EvidenceVersionRow
 from service.identity.model import Caller
 from service.identity.unit import Unit
-from service.policies.model import Authority, Trust
+from service.policies.words import Authority, Trust
 
 IN_LIST_MAX: Final = 500
 """Most values in one IN list: databases plan longer ones badly or refuse them."""
 
 Value = TypeVar("Value")
+AnySelect = Select[*tuple[Any, ...]]
+"""A query of columns: their types are those of the values that are made of them."""
+AnyRow = Row[*tuple[Any, ...]]
 
 
 def in_parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
@@ -151,11 +154,11 @@ class PassageStore:
         )
         return [row.id for row in self._rows(query)]
 
-    def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
+    def _rows(self, query: AnySelect) -> Sequence[AnyRow]:
         # Columns, not objects: rows are written in bulk beside the session's own bookkeeping of objects.
         return self._session.connection().execute(query).all()
 
-    def _header(self, row: Row[Any], headers: dict[str, Header | None]) -> Header | None:
+    def _header(self, row: AnyRow, headers: dict[str, Header | None]) -> Header | None:
         if row.id not in headers:
             try:
                 headers[row.id] = EvidenceSeal(self._cipher, row.id, row.version).open_header(row.header)
@@ -163,9 +166,7 @@ class PassageStore:
                 headers[row.id] = None
         return headers[row.id]
 
-    def _open(
-        self, row: Row[Any], headers: dict[str, Header | None], now: datetime
-    ) -> EvidencePassage | None:
+    def _open(self, row: AnyRow, headers: dict[str, Header | None], now: datetime) -> EvidencePassage | None:
         header = self._header(row, headers)
         if header is None:
             return None
@@ -201,12 +202,12 @@ class PassageStore:
             found[row.evidence_id, row.version].append(row.label)
         return found
 
-    def _places(self, item_ids: Sequence[str]) -> Iterator[Row[Any]]:
+    def _places(self, item_ids: Sequence[str]) -> Iterator[AnyRow]:
         for part in in_parts(item_ids):
             yield from self._rows(_place_query(self._tenant_id).where(col(EvidenceRow.id).in_(part)))
 
-    def _at_places(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str | None, int], Row[Any]]:
-        found: dict[tuple[str | None, int], Row[Any]] = {}
+    def _at_places(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str | None, int], AnyRow]:
+        found: dict[tuple[str | None, int], AnyRow] = {}
         for part in in_parts(places):
             place = tuple_(col(EvidenceVersionRow.group_key), col(EvidenceVersionRow.sequence))
             query = _place_query(self._tenant_id).where(place.in_(part)).order_by(col(EvidenceRow.id))
@@ -216,7 +217,7 @@ class PassageStore:
         return found
 
 
-def _place_query(tenant_id: str) -> Select[Any]:
+def _place_query(tenant_id: str) -> AnySelect:
     return (
         select(
             col(EvidenceRow.id),
@@ -230,20 +231,17 @@ def _place_query(tenant_id: str) -> Select[Any]:
     )
 
 
-def _live_query(tenant_id: str) -> Select[Any]:
+def _live_query(tenant_id: str) -> AnySelect:
     """Chunks of the current version of items that nothing supersedes."""
     version, chunk = EvidenceVersionRow, EvidenceChunkRow
+    columns = (
+        *(EvidenceRow.id, EvidenceRow.project_id, EvidenceRow.version),
+        *(version.header, version.kind, version.trust, version.authority, version.sha256),
+        *(version.observed_at, version.fresh_until, version.sequence, version.created_by),
+        *(chunk.ordinal, chunk.start_at, chunk.end_at, chunk.tokens, chunk.text),
+    )
     return (
-        select(
-            col(EvidenceRow.id),
-            col(EvidenceRow.project_id),
-            col(EvidenceRow.version),
-            *(col(column) for column in (version.header, version.trust, version.authority, version.kind)),
-            *(col(column) for column in (version.observed_at, version.fresh_until, version.sequence)),
-            *(col(column) for column in (version.sha256, version.created_by)),
-            *(col(column) for column in (chunk.ordinal, chunk.start_at, chunk.end_at)),
-            *(col(column) for column in (chunk.tokens, chunk.text)),
-        )
+        select(*(col(column) for column in columns))
         .join(version, same_version())
         .join(
             chunk,
@@ -257,7 +255,7 @@ def _live_query(tenant_id: str) -> Select[Any]:
     )
 
 
-def _passage_query(tenant_id: str, keys: Sequence[PassageKey]) -> Select[Any]:
+def _passage_query(tenant_id: str, keys: Sequence[PassageKey]) -> AnySelect:
     place = tuple_(
         col(EvidenceChunkRow.evidence_id), col(EvidenceChunkRow.version), col(EvidenceChunkRow.ordinal)
     )

@@ -1,0 +1,231 @@
+"""Routes of evidence: add, read, grep, delete, search."""
+
+from typing import Annotated, Final
+
+from fastapi import Query
+from starlette.responses import Response
+
+from service.core.errors import Forbidden, NotFound
+from service.entry.http.edge import Edge, PathId, Reply, Upload, needs, new_router, operation
+from service.entry.http.evidence_shapes import (
+    evidence_answer,
+    found_answer,
+    grep_answer,
+    kept_answer,
+    new_evidence,
+)
+from service.evidence.add import add_evidence
+from service.evidence.forget import forget_evidence
+from service.evidence.get import RangeInvalid, get_evidence, read_text
+from service.evidence.grep import grep_evidence
+from service.evidence.model import (
+    TEXT_SHOWN_CHARACTERS_MAX,
+    ReaderUnknown,
+    ReferenceNotFound,
+    SupersedeRefused,
+)
+from service.evidence.ports import FileUnreadable
+from service.identity.matrix import EVIDENCE_READ, EVIDENCE_WRITE
+from service.identity.unit import Unit
+from service.policies.active import active_bundle
+from service.policies.words import Authority
+from service.retrieval.search_evidence import EvidenceFilter, search_evidence
+from service.wire.evidence import (
+    AddEvidence,
+    EvidenceAnswer,
+    EvidenceDeleted,
+    EvidenceFilters,
+    EvidenceFound,
+    EvidenceKept,
+    Grep,
+    GrepAnswer,
+    SearchEvidence,
+    TextAnswer,
+)
+
+router = new_router("evidence")
+
+_ID: Final = "01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11"
+_EXAMPLE: Final = {
+    "project": "alpha",
+    "text": "Plot 18: outline consent granted on 3 March.",
+    "title": "Planning register",
+    "source": {
+        "uri": "register://plots/18",
+        "kind": "record",
+        "source_version": "v7",
+        "observed_at": "2026-11-30T10:00:00Z",
+    },
+    "authority": "system_of_record",
+    "readers": ["project:alpha"],
+    "group": {"id": "register", "title": "Planning register", "sequence": 18},
+}
+_SEARCH_EXAMPLE: Final = {
+    "project": "alpha",
+    "query": "plot 18",
+    "limit": 10,
+    "filters": {"authority": ["document"], "observed_after": "2026-11-01T00:00:00Z"},
+}
+
+Version = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
+Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
+
+
+@router.post(
+    "/evidence",
+    **operation(
+        summary="Keep a text or a file as evidence",
+        answer=EvidenceKept,
+        status=201,
+        example=_EXAMPLE,
+        problems=[NotFound, ReferenceNotFound, ReaderUnknown, SupersedeRefused, FileUnreadable],
+        upload=True,
+    ),
+)
+def add(body: AddEvidence, upload: Upload, edge: Edge = needs(EVIDENCE_WRITE)) -> Response:
+    """Answer 201 for a new version, 200 when what was sent stood already in this version."""
+    if body.project not in {project.name for project in edge.caller.projects}:
+        raise NotFound
+    new = new_evidence(body, runtime=edge.runtime, upload=upload)
+
+    def work(unit: Unit) -> Reply:
+        kept = add_evidence(new, unit=unit, bundle=active_bundle(unit), chunker=edge.runtime.chunker)
+        return Reply(
+            kept_answer(kept),
+            status=201 if kept.is_new else 200,
+            etag=kept.version,
+            project_id=kept.project_id,
+        )
+
+    return edge.create(work)
+
+
+@router.post(
+    "/evidence/search",
+    **operation(summary="Search evidence in words", answer=EvidenceFound, example=_SEARCH_EXAMPLE),
+)
+def search(body: SearchEvidence, edge: Edge = needs(EVIDENCE_READ)) -> Response:
+    """Answer the best passages that the caller may read now."""
+
+    def work(unit: Unit) -> Reply:
+        found = search_evidence(
+            body.query,
+            project=body.project,
+            limit=body.limit,
+            unit=unit,
+            retriever=edge.runtime.retriever,
+            only=_filter(body.filters),
+        )
+        return Reply(EvidenceFound(items=[found_answer(ranked) for ranked in found]))
+
+    return edge.read(work)
+
+
+@router.get(
+    "/evidence/{evidence_id}",
+    **operation(summary="Read an item's provenance and the beginning of its text", answer=EvidenceAnswer),
+)
+def get(evidence_id: PathId, version: Version = None, edge: Edge = needs(EVIDENCE_READ)) -> Response:
+    """Answer an item at its current version, or at an older one."""
+
+    def work(unit: Unit) -> Reply:
+        evidence = get_evidence(evidence_id, unit=unit, version=version)
+        end = min(evidence.characters, TEXT_SHOWN_CHARACTERS_MAX)
+        beginning = read_text(evidence_id, unit=unit, end=end, version=evidence.version).text
+        return Reply(evidence_answer(evidence, beginning, unit.caller), etag=evidence.version)
+
+    return edge.read(work)
+
+
+@router.get(
+    "/evidence/{evidence_id}/text",
+    **operation(
+        summary="Read characters of an item's text",
+        answer=TextAnswer,
+        example={
+            "id": _ID,
+            "version": 1,
+            "start": 0,
+            "end": 7,
+            "characters": 44,
+            "text": "Plot 18",
+        },
+        problems=[RangeInvalid],
+    ),
+)
+def text(
+    evidence_id: PathId,
+    start: Offset = 0,
+    end: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
+    version: Version = None,
+    edge: Edge = needs(EVIDENCE_READ),
+) -> Response:
+    """Answer the characters from `start` to `end`; read on at the `end` that was answered."""
+
+    def work(unit: Unit) -> Reply:
+        part = read_text(evidence_id, unit=unit, start=start, end=end, version=version)
+        return Reply(
+            TextAnswer(
+                id=part.evidence.id,
+                version=part.evidence.version,
+                start=part.start,
+                end=part.end,
+                characters=part.evidence.characters,
+                text=part.text,
+            ),
+            etag=part.evidence.version,
+        )
+
+    return edge.read(work)
+
+
+@router.post(
+    "/evidence/{evidence_id}/grep",
+    **operation(
+        summary="Find a literal in an item's text", answer=GrepAnswer, example={"pattern": "plot 18"}
+    ),
+)
+def grep(evidence_id: PathId, body: Grep, edge: Edge = needs(EVIDENCE_READ)) -> Response:
+    """Answer where the literal stands, with its surroundings."""
+
+    def work(unit: Unit) -> Reply:
+        found = grep_evidence(
+            evidence_id,
+            body.pattern,
+            unit=unit,
+            limit=body.limit,
+            context=body.context,
+            ignore_case=body.ignore_case,
+            version=body.version,
+        )
+        return Reply(grep_answer(found))
+
+    return edge.read(work)
+
+
+@router.delete(
+    "/evidence/{evidence_id}",
+    **operation(
+        summary="Delete your own evidence",
+        answer=EvidenceDeleted,
+        example={"id": _ID, "deleted": True},
+        problems=[Forbidden],
+    ),
+)
+def delete(evidence_id: PathId, edge: Edge = needs(EVIDENCE_WRITE)) -> Response:
+    """Remove the item with all its versions; from then on nothing finds or reads it."""
+
+    def work(unit: Unit) -> Reply:
+        forget_evidence(evidence_id, unit=unit)
+        return Reply(EvidenceDeleted(id=evidence_id))
+
+    return edge.write(work)
+
+
+def _filter(filters: EvidenceFilters) -> EvidenceFilter:
+    authorities, kinds = filters.authority, filters.source_kind
+    return EvidenceFilter(
+        authorities=None if authorities is None else frozenset(map(Authority, authorities)),
+        source_kinds=None if kinds is None else frozenset(kinds),
+        observed_after=filters.observed_after,
+    )
