@@ -54,7 +54,11 @@ class VectorIndex(Protocol):
         ...
 
     def upsert(self, tenant_id: str, points: Sequence[Point]) -> None:
-        """Write points; a point of the same tenant, kind and key is replaced. Visible on return."""
+        """Write points; a point of the same tenant, kind and key is replaced. Visible on return.
+
+        Raises `ValueError` for a vector of another dimension, without direction or not finite, and then
+        writes none of them.
+        """
         ...
 
     def delete_items(self, tenant_id: str, kind: ItemKind, item_ids: Sequence[str]) -> None:
@@ -84,7 +88,11 @@ class VectorIndex(Protocol):
         *,
         within: Sequence[PassageKey] | None = None,
     ) -> Sequence[Hit]:
-        """Answer the best passages by BM25; document frequencies are those of the searched scopes alone."""
+        """Answer the best passages by BM25; frequencies are those of what `scope` may find alone.
+
+        More than that would tell a caller how often a word stands where it may not read. A passage that
+        shares no term with the query is not answered.
+        """
         ...
 
     def list_keys(self, tenant_id: str, kind: ItemKind) -> Sequence[PassageKey]:
