@@ -1,0 +1,36 @@
+"""`python -m benchmarks`: what is measured, on which data. Data are read from the paths given, never kept."""
+
+import argparse
+from pathlib import Path
+
+from benchmarks.airline import measure_airline
+from benchmarks.bank import measure_bank
+from benchmarks.isolation import measure_isolation
+from benchmarks.speed import measure_speed
+
+
+def main() -> None:
+    """Run the benchmarks that are named (all, unless some are)."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("which", nargs="*", choices=["speed", "bank", "airline", "isolation", []])
+    parser.add_argument("--documents", type=Path, help="JSON Lines of id, title, content")
+    parser.add_argument("--tasks", type=Path, help="JSON Lines of instructions, required_documents")
+    parser.add_argument("--runs", type=Path, help="JSON Lines of messages: recorded agent runs")
+    parser.add_argument("--policies", type=Path, default=Path("policies"))
+    options = parser.parse_args()
+    which = options.which or ["speed", "bank", "airline", "isolation"]
+    if "speed" in which:
+        measure_speed(options.documents, options.tasks, options.policies)
+    if "bank" in which:
+        measure_bank(options.documents, options.tasks, options.policies)
+    if "isolation" in which:
+        measure_isolation(options.documents, options.policies)
+    if "airline" in which:
+        if options.runs is None:
+            print("airline: not measured, give --runs PATH")
+        else:
+            measure_airline(options.runs, options.policies)
+
+
+if __name__ == "__main__":
+    main()
