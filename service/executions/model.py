@@ -13,6 +13,17 @@ STATE_BYTES_MAX: Final = 64 * 1024
 REQUIREMENTS_MAX: Final = 100
 REFERENCES_MAX: Final = 500
 REFERENCE_LENGTH_MAX: Final = 500
+TASKS_MAX: Final = 1_000
+STEPS_MAX: Final = 5_000
+"""Lines that one run's log takes; a task's standing is derived from all of them."""
+TURNS_MAX: Final = 100_000
+PINS_MAX: Final = 1_000
+SUMMARIES_MAX: Final = 10_000
+OBSERVATIONS_MAX: Final = 50_000
+EFFECTS_MAX: Final = 2_000
+CANDIDATES_MAX: Final = 1_000
+CHECKS_MAX: Final = 5_000
+"""Entries of each kind that one run takes; what is read whole is kept small."""
 
 
 class Status(StrEnum):
@@ -129,8 +140,8 @@ class Execution:
 
     @property
     def contract_confirmed(self) -> bool:
-        """Whether a person wrote the contract or confirmed it."""
-        return self.contract_origin is ContractOrigin.PERSON or self.contract_confirmed_by is not None
+        """Whether a person confirmed the contract; who writes one confirms it by that."""
+        return self.contract_confirmed_by is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,5 +16,6 @@ def to_micros(amount: Decimal) -> int:
 
 
 def from_micros(micros: int) -> Decimal:
-    """Answer the amount without needless zeros: 120,000 millionths are `0.12`."""
-    return Decimal(f"{(Decimal(micros) / _MICROS_PER_UNIT).normalize():f}")
+    """Answer the amount with two places, and with more only where they are not zero."""
+    whole, places = divmod(micros, _MICROS_PER_UNIT)
+    return Decimal(f"{whole}.{f'{places:06d}'.rstrip('0').ljust(2, '0')}")

@@ -14,6 +14,7 @@ from service.executions.ledger.rules import is_unknown
 from service.executions.model import (
     REFERENCE_LENGTH_MAX,
     REFERENCES_MAX,
+    ContractOrigin,
     Execution,
     NewCheckpoint,
     Requirement,
@@ -22,6 +23,7 @@ from service.executions.model import (
 )
 from service.executions.money import MICROS_MAX, to_micros
 from service.executions.work.model import Standing, Task
+from service.policies.model import ContractConfirmation
 
 _WORKING: Final = MappingProxyType(
     {
@@ -105,11 +107,14 @@ def status_at(stored: Status, deadline: datetime | None, now: datetime) -> Statu
     return stored
 
 
-def judge_move(execution: Execution, asked: NewCheckpoint, effects: Sequence[Effect]) -> Move | Refused:
+def judge_move(
+    execution: Execution, asked: NewCheckpoint, effects: Sequence[Effect], *, steps_max: int
+) -> Move | Refused:
     """Decide whether a run may make a move.
 
     The move that takes the cost past its budget is still recorded: the money is spent. After it only `wait`
-    and `fail` are left. A step past its budget has not been taken yet, so it is refused.
+    and `fail` are left. A step past its budget, or past `steps_max` of the policy, has not been taken yet, so
+    it is refused.
     """
     target = NEXT[execution.status].get(asked.transition)
     step = execution.step if asked.step is None else asked.step
@@ -122,7 +127,7 @@ def judge_move(execution: Execution, asked: NewCheckpoint, effects: Sequence[Eff
         return Refused("step_backwards", "A step never goes backwards.")
     if asked.transition not in _PAST_BUDGET and (
         (budgets.cost is not None and execution.cost_used > budgets.cost)
-        or (budgets.steps is not None and step > budgets.steps)
+        or step > min(steps_max, steps_max if budgets.steps is None else budgets.steps)
     ):
         return Refused("budget_exhausted", "The run is past its budget: only wait and fail are left.")
     if to_micros(cost_used) > MICROS_MAX:
@@ -144,6 +149,13 @@ def references_of(state: Mapping[str, Any] | None) -> Sequence[str] | None:
     if not isinstance(found, list) or len(found) > REFERENCES_MAX:
         return None
     return found if all(_is_reference(ref) for ref in found) else None
+
+
+def needs_confirmation(execution: Execution, rule: ContractConfirmation) -> bool:
+    """Say whether a person must confirm the contract before the run can be completed."""
+    if rule is ContractConfirmation.AGENT_WRITTEN:
+        return execution.contract_origin is ContractOrigin.AGENT
+    return rule is ContractConfirmation.ALWAYS
 
 
 def contract_is_met(

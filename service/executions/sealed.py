@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.core.cipher import Cipher, TextErased
-from service.core.hashing import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class SealedText:
         except TextErased:
             return None
 
-    def seal_json(self, value: Json, *, person: str | None, place: str) -> bytes | None:
+    def seal_json(self, value: object, *, person: str | None, place: str) -> bytes | None:
         """Answer the ciphertext of a JSON value; `None` stays `None`."""
         return None if value is None else self.seal(stable_json(value), person=person, place=place)
 
@@ -56,8 +55,8 @@ class SealedText:
         return value
 
 
-def stable_json(value: Json) -> str:
-    """Answer the same text for equal JSON values.
+def stable_json(value: object) -> str:
+    """Answer the same text for equal JSON values (mappings and sequences of them are dicts and lists).
 
     Not RFC 8785, which cannot carry the integers between 2**53 and 2**63 that a state or request may hold.
     """

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from sqlmodel import Session
 
@@ -16,7 +16,7 @@ from service.executions.conversation.model import Pin, Summary, Turn
 from service.executions.conversation.store import ConversationStore
 from service.executions.ledger.model import Effect, Observation
 from service.executions.ledger.store import LedgerStore
-from service.executions.model import Execution, Status
+from service.executions.model import STEPS_MAX, Execution, Status
 from service.executions.sealed import SealedText
 from service.executions.store_runs import RunStore
 from service.executions.work.model import Step, Task
@@ -25,9 +25,6 @@ from service.executions.work.store import WorkStore
 from service.identity.matrix import EXECUTIONS_READ, EXECUTIONS_READ_REDACTED
 from service.identity.model import Caller
 from service.identity.unit import Unit
-
-STEPS_MAX: Final = 10_000
-"""Lines that one run's log takes; a task's standing is derived from all of them."""
 
 
 class ExecutionStore:

@@ -55,6 +55,7 @@ class RunStore:
             opened_by=execution.opened_by,
             contract_hash=execution.contract_hash,
             contract_origin=execution.contract_origin,
+            contract_confirmed_by=execution.contract_confirmed_by,
             objective=self._text.seal(
                 execution.objective, person=execution.person, place=f"executions/{execution.id}/objective"
             ),

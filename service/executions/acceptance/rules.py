@@ -34,7 +34,7 @@ def stand(
             status = CheckStatus.PASSED if now[-1].passed else CheckStatus.FAILED
         else:
             status = CheckStatus.STALE if mine else CheckStatus.MISSING
-        newest = (now or mine or [None])[-1]
+        newest = next(reversed(now or mine), None)
         standings.append(
             RequirementStanding(
                 requirement=requirement,

@@ -84,6 +84,17 @@ class Pin:
 
 
 @dataclass(frozen=True, slots=True)
+class NewSummary:
+    """A summary as it was sent."""
+
+    from_sequence: int
+    to_sequence: int
+    text: str
+    model: str
+    supersedes: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """A summary of the turns `from_sequence` to `to_sequence`, both included, and the model that wrote it.
 

@@ -16,3 +16,8 @@ def needs_a_person(kind: PinKind) -> bool:
 def person_said(turns: Sequence[Turn]) -> bool:
     """Say whether at least one turn is cited and each is a person's word; an assistant's is a claim."""
     return bool(turns) and all(turn.role is TurnRole.USER for turn in turns)
+
+
+def was_relayed(turns: Sequence[Turn]) -> bool:
+    """Say whether an agent sent any of the turns in its user's name."""
+    return any(turn.relayed for turn in turns)

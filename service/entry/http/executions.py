@@ -1,0 +1,214 @@
+"""Routes of runs: open, list, read, move, confirm."""
+
+from typing import Annotated, Final
+
+from fastapi import Query
+from starlette.responses import Response
+
+from service.core.errors import NotFound
+from service.core.paging import PAGE_ITEMS_DEFAULT
+from service.entry.http.edge import (
+    Cursor,
+    Edge,
+    IfMatch,
+    Limit,
+    PathId,
+    Reply,
+    needs,
+    new_router,
+    operation,
+)
+from service.entry.http.executions_shapes import execution_answer, listed_answer, new_execution
+from service.executions import refusals
+from service.executions.checkpoint import checkpoint
+from service.executions.confirm import confirm_contract
+from service.executions.facts import gather
+from service.executions.model import NewCheckpoint, Status, Transition
+from service.executions.open import open_execution
+from service.executions.store import ExecutionStore
+from service.identity.matrix import (
+    CONTRACTS_CONFIRM,
+    EXECUTIONS_READ,
+    EXECUTIONS_READ_REDACTED,
+    EXECUTIONS_WRITE,
+)
+from service.identity.unit import Unit
+from service.policies.active import active_bundle
+from service.wire.executions import (
+    CheckpointAnswer,
+    ExecutionAnswer,
+    ExecutionPage,
+    MakeCheckpoint,
+    OpenExecution,
+)
+from service.wire.executions import Status as StatusShape
+from service.wire.scalars import Name
+
+router = new_router("executions")
+
+_OPEN_EXAMPLE: Final = {
+    "project": "alpha",
+    "external_ref": "order-app-42",
+    "objective": "Answer the planning query for plot 18",
+    "requirements": [
+        {"id": "login", "text": "Login works", "grader": "browser", "depends_on": ["src/login"]},
+        {"id": "orders", "text": "Orders can be filtered"},
+    ],
+    "budgets": {"cost": "5.00", "steps": 40, "revisions": 3},
+    "retention_class": "operational",
+    "memory_mode": "read_write",
+}
+_CHECKPOINT_EXAMPLE: Final = {
+    "transition": "advance",
+    "step": 1,
+    "state": {"plan": ["read", "draft"], "next_action": "read the case file"},
+    "cost": "0.12",
+}
+_EXECUTION_EXAMPLE: Final = {
+    "id": "01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11",
+    "version": 2,
+    "status": "running",
+    "step": 1,
+    "cost_used": "0.12",
+    "tasks": {"done": 1, "open": 1, "blocked": 0},
+    "pending_action": "continue:draft",
+    "next_action": "draft the reply",
+}
+"""Some of the fields."""
+
+
+@router.post(
+    "/executions",
+    **operation(
+        summary="Open a run",
+        answer=ExecutionAnswer,
+        status=201,
+        example=_OPEN_EXAMPLE,
+        problems=[
+            NotFound,
+            refusals.ExternalRefTaken,
+            refusals.ActingUserDiffers,
+            refusals.RetentionClassUnknown,
+        ],
+    ),
+)
+def open_run(body: OpenExecution, edge: Edge = needs(EXECUTIONS_WRITE)) -> Response:
+    """Open a run; a fresh session finds it by its external reference, which is unique in its project."""
+    new = new_execution(body)
+
+    def work(unit: Unit) -> Reply:
+        opened = open_execution(new, unit=unit, bundle=active_bundle(unit))
+        return _reply(opened.id, unit, status=201)
+
+    return edge.create(work)
+
+
+@router.get(
+    "/executions",
+    **operation(
+        summary="List runs, newest first",
+        answer=ExecutionPage,
+        example={"items": [_EXECUTION_EXAMPLE], "next_cursor": None},
+    ),
+)
+def list_runs(
+    *,
+    edge: Edge = needs(EXECUTIONS_READ, EXECUTIONS_READ_REDACTED),
+    project: Annotated[Name | None, Query()] = None,
+    status: Annotated[StatusShape | None, Query()] = None,
+    external_ref: Annotated[Name | None, Query()] = None,
+    limit: Limit = PAGE_ITEMS_DEFAULT,
+    cursor: Cursor = None,
+) -> Response:
+    """Answer the runs of the caller's projects, without the counts and actions that one run shows."""
+
+    def work(unit: Unit) -> Reply:
+        page = ExecutionStore.of(unit).page(
+            edge.page(limit, cursor, project, status, external_ref),
+            project_id=None if project is None else unit.project(project).id,
+            status=None if status is None else Status(status),
+            external_ref=external_ref,
+        )
+        names = {one.id: one.name for one in unit.caller.projects}
+        items = [listed_answer(one, names[one.project_id]) for one in page.items]
+        return Reply(ExecutionPage(items=items, next_cursor=page.next_cursor))
+
+    return edge.read(work)
+
+
+@router.get(
+    "/executions/{execution_id}",
+    **operation(summary="Read a run", answer=ExecutionAnswer, example=_EXECUTION_EXAMPLE),
+)
+def get_run(execution_id: PathId, edge: Edge = needs(EXECUTIONS_READ, EXECUTIONS_READ_REDACTED)) -> Response:
+    """Answer the display model of a run, never its raw checkpoint. Operators get it without text."""
+    return edge.read(lambda unit: _reply(execution_id, unit))
+
+
+@router.post(
+    "/executions/{execution_id}/checkpoints",
+    **operation(
+        summary="Move a run by one transition",
+        answer=CheckpointAnswer,
+        status=201,
+        example=_CHECKPOINT_EXAMPLE,
+        problems=[
+            refusals.ActingUserOnly,
+            refusals.ExecutionEnded,
+            refusals.TransitionRefused,
+            refusals.StepBackwards,
+            refusals.BudgetExhausted,
+            refusals.CostTooLarge,
+            refusals.EffectUnknown,
+            refusals.StateTooLarge,
+        ],
+    ),
+)
+def make_checkpoint(
+    execution_id: PathId, body: MakeCheckpoint, version: IfMatch, edge: Edge = needs(EXECUTIONS_WRITE)
+) -> Response:
+    """Take one transition with the new working state. Of many from one version, exactly one is taken."""
+    asked = NewCheckpoint(Transition(body.transition), body.state, body.step, body.cost)
+
+    def work(unit: Unit) -> Reply:
+        moved = checkpoint(
+            execution_id, asked, expected_version=version, unit=unit, bundle=active_bundle(unit)
+        )
+        answer = CheckpointAnswer(
+            version=moved.version, status=moved.status.value, step=moved.step, cost_used=moved.cost_used
+        )
+        return Reply(answer, status=201, etag=moved.version, project_id=moved.project_id)
+
+    return edge.create(work)
+
+
+@router.post(
+    "/executions/{execution_id}/contract/confirm",
+    **operation(
+        summary="Confirm a run's contract",
+        answer=ExecutionAnswer,
+        example=_EXECUTION_EXAMPLE,
+        problems=[refusals.ExecutionEnded],
+    ),
+)
+def confirm(execution_id: PathId, edge: Edge = needs(CONTRACTS_CONFIRM)) -> Response:
+    """Confirm, as a person, the contract that an agent wrote."""
+
+    def work(unit: Unit) -> Reply:
+        confirm_contract(execution_id, unit=unit, bundle=active_bundle(unit))
+        return _reply(execution_id, unit)
+
+    return edge.write(work)
+
+
+def _reply(execution_id: str, unit: Unit, *, status: int = 200) -> Reply:
+    facts = gather(execution_id, unit=unit)
+    execution = facts.execution
+    return Reply(
+        execution_answer(facts, unit.project_of(execution.project_id).name),
+        status=status,
+        etag=execution.version,
+        refs=(execution.id,),
+        project_id=execution.project_id,
+        subjects=() if execution.person is None else (execution.person,),
+    )

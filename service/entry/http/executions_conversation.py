@@ -1,0 +1,188 @@
+"""Routes of what is said in a run: turns, pins, summaries."""
+
+from typing import Final
+
+from starlette.responses import Response
+
+from service.core.errors import NotFound
+from service.entry.http.edge import Edge, PathId, Reply, needs, new_router, operation
+from service.executions import refusals
+from service.executions.conversation.model import NewSummary, NewTurn, Pin, PinKind, TurnRole
+from service.executions.pin import resolve_pin, set_pin
+from service.executions.say import say
+from service.executions.store import ExecutionStore
+from service.executions.summarise import summarise
+from service.identity.matrix import EXECUTIONS_WRITE
+from service.identity.unit import Unit
+from service.policies.active import active_bundle
+from service.wire.conversation import (
+    AddSummary,
+    AddTurn,
+    PinAnswer,
+    ResolvePin,
+    SetPin,
+    SummaryAnswer,
+    TurnAnswer,
+)
+
+router = new_router("executions")
+
+_ID: Final = "01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11"
+_WRITING: Final = (refusals.ActingUserOnly, refusals.ExecutionEnded, refusals.RunFull)
+
+
+@router.post(
+    "/executions/{execution_id}/turns",
+    **operation(
+        summary="Record a turn of the conversation",
+        answer=TurnAnswer,
+        status=201,
+        example={
+            "role": "user",
+            "text": "Keep every reply under 200 words.",
+            "pin": {"kind": "constraint"},
+        },
+        problems=[*_WRITING, refusals.PinNeedsAPerson],
+    ),
+)
+def add_turn(execution_id: PathId, body: AddTurn, edge: Edge = needs(EXECUTIONS_WRITE)) -> Response:
+    """Keep a message and, where it asks for one, a pin of its text."""
+    new = NewTurn(
+        role=TurnRole(body.role),
+        text=body.text,
+        tool_call_id=body.tool_call_id,
+        tool_calls=tuple(body.tool_calls or ()),
+        pin=None if body.pin is None else PinKind(body.pin.kind),
+    )
+
+    def work(unit: Unit) -> Reply:
+        turn, pin = say(execution_id, new, unit=unit, bundle=active_bundle(unit))
+        answer = TurnAnswer(
+            id=turn.id,
+            sequence=turn.sequence,
+            role=turn.role.value,
+            tokens=turn.tokens,
+            relayed=turn.relayed,
+            pin_id=None if pin is None else pin.id,
+            at=turn.at,
+        )
+        return Reply(answer, status=201, project_id=_project_id(execution_id, unit))
+
+    return edge.create(work)
+
+
+@router.post(
+    "/executions/{execution_id}/pins",
+    **operation(
+        summary="Set a pin",
+        answer=PinAnswer,
+        status=201,
+        example={"kind": "blocker", "text": "The register does not answer", "turns": [_ID]},
+        problems=[*_WRITING, refusals.PinNeedsAPerson, refusals.TurnUnknown],
+    ),
+)
+def add_pin(execution_id: PathId, body: SetPin, edge: Edge = needs(EXECUTIONS_WRITE)) -> Response:
+    """Keep a constraint, decision, question, hypothesis or blocker with the turns that it comes from."""
+
+    def work(unit: Unit) -> Reply:
+        pin = set_pin(
+            execution_id,
+            kind=PinKind(body.kind),
+            text=body.text,
+            turn_ids=body.turns,
+            unit=unit,
+            bundle=active_bundle(unit),
+        )
+        return _pin_reply(pin, unit, status=201)
+
+    return edge.create(work)
+
+
+@router.patch(
+    "/executions/{execution_id}/pins/{pin_id}",
+    **operation(
+        summary="Resolve a pin, or open it again",
+        answer=PinAnswer,
+        example={"resolved": True, "resolution": "The register answers again"},
+        problems=[*_WRITING, NotFound],
+    ),
+)
+def patch_pin(
+    execution_id: PathId, pin_id: PathId, body: ResolvePin, edge: Edge = needs(EXECUTIONS_WRITE)
+) -> Response:
+    """Say how a pin was settled. It stays, with its text and its sources."""
+
+    def work(unit: Unit) -> Reply:
+        pin = resolve_pin(
+            execution_id,
+            pin_id,
+            resolved=body.resolved,
+            resolution=body.resolution,
+            unit=unit,
+            bundle=active_bundle(unit),
+        )
+        return _pin_reply(pin, unit, status=200)
+
+    return edge.write(work)
+
+
+@router.post(
+    "/executions/{execution_id}/summaries",
+    **operation(
+        summary="Keep a summary of a range of turns",
+        answer=SummaryAnswer,
+        status=201,
+        example={
+            "from_sequence": 1,
+            "to_sequence": 80,
+            "text": "The user asked for the status of plot 18.",
+            "model": "gpt-4o",
+        },
+        problems=[*_WRITING, refusals.SummaryUnknown],
+    ),
+)
+def add_summary(execution_id: PathId, body: AddSummary, edge: Edge = needs(EXECUTIONS_WRITE)) -> Response:
+    """Keep a summary with its source range and the model that wrote it. The turns under it stay."""
+    new = NewSummary(body.from_sequence, body.to_sequence, body.text, body.model, body.supersedes)
+
+    def work(unit: Unit) -> Reply:
+        kept = summarise(execution_id, new, unit=unit, bundle=active_bundle(unit))
+        answer = SummaryAnswer(
+            id=kept.id,
+            version=kept.version,
+            from_sequence=kept.from_sequence,
+            to_sequence=kept.to_sequence,
+            model=kept.model,
+            tokens=kept.tokens,
+            supersedes=kept.supersedes,
+            at=kept.at,
+        )
+        return Reply(answer, status=201, project_id=_project_id(execution_id, unit))
+
+    return edge.create(work)
+
+
+def _pin_reply(pin: Pin, unit: Unit, *, status: int) -> Reply:
+    execution = ExecutionStore.of(unit).get(pin.execution_id)
+    answer = PinAnswer(
+        id=pin.id,
+        kind=pin.kind.value,
+        text=pin.text,
+        turns=list(pin.turn_ids),
+        relayed=pin.relayed,
+        resolved=pin.resolved,
+        resolution=pin.resolution,
+        at=pin.at,
+        resolved_at=pin.resolved_at,
+    )
+    return Reply(
+        answer,
+        status=status,
+        refs=(execution.id,),
+        project_id=execution.project_id,
+        subjects=() if execution.person is None else (execution.person,),
+    )
+
+
+def _project_id(execution_id: str, unit: Unit) -> str:
+    return ExecutionStore.of(unit).get(execution_id).project_id

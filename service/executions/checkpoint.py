@@ -1,0 +1,99 @@
+"""Moving a run: one valid transition with its working state."""
+
+from dataclasses import replace
+from typing import Final
+
+from service.audit.model import Action
+from service.audit.record import record
+from service.core.errors import Conflict, Invalid
+from service.executions.complete import complete_if_met
+from service.executions.hold import hold
+from service.executions.model import (
+    REFERENCES_MAX,
+    STATE_BYTES_MAX,
+    STATE_SCHEMA_VERSION,
+    Checkpoint,
+    Execution,
+    NewCheckpoint,
+    Transition,
+)
+from service.executions.refusals import (
+    BudgetExhausted,
+    CostTooLarge,
+    EffectUnknown,
+    StateTooLarge,
+    StepBackwards,
+    TransitionRefused,
+)
+from service.executions.rules import Refused, judge_move, references_of
+from service.executions.sealed import stable_json
+from service.executions.store import ExecutionStore
+from service.identity.unit import Unit
+from service.policies.model import Bundle
+
+_REFUSALS: Final[dict[str, type[Conflict | Invalid]]] = {
+    kind.code: kind
+    for kind in (TransitionRefused, StepBackwards, BudgetExhausted, CostTooLarge, EffectUnknown)
+}
+
+
+def checkpoint(
+    execution_id: str, asked: NewCheckpoint, *, expected_version: int, unit: Unit, bundle: Bundle
+) -> Execution:
+    """Move a run by one transition and answer it in its new version.
+
+    Of any number of moves from the same version exactly one is taken; the others raise `Stale`. `finish` asks
+    for verification: the record must show that the contract is met, nobody's word completes a run.
+    """
+    derived_from = _check_state(asked)
+    store = ExecutionStore.of(unit)
+    execution = hold(store, execution_id, unit=unit, expected_version=expected_version)
+    move = judge_move(execution, asked, store.effects(execution_id), steps_max=bundle.stopping.steps_max)
+    if isinstance(move, Refused):
+        raise _REFUSALS[move.code](move.message)
+    moved = replace(
+        execution,
+        version=execution.version + 1,
+        status=move.status,
+        step=move.step,
+        cost_used=move.cost_used,
+        finish_asked=asked.transition is Transition.FINISH,
+        updated_at=unit.now,
+    )
+    taken = Checkpoint(
+        execution_id=execution.id,
+        version=moved.version,
+        transition=asked.transition,
+        status=moved.status,
+        step=moved.step,
+        cost=asked.cost,
+        schema_version=STATE_SCHEMA_VERSION,
+        state=asked.state,
+        derived_from=derived_from,
+        by=unit.caller.subject,
+        at=unit.now,
+    )
+    store.runs.save(moved)
+    store.runs.add_checkpoint(taken, person=execution.person)
+    record(
+        unit,
+        Action.EXECUTION_CHECKPOINTED,
+        kind="execution",
+        ref=execution.id,
+        version=moved.version,
+        transition=asked.transition.value,
+        status=moved.status.value,
+        step=moved.step,
+    )
+    if asked.transition is Transition.FINISH:
+        return complete_if_met(store, moved, unit=unit, bundle=bundle)
+    return moved
+
+
+def _check_state(asked: NewCheckpoint) -> tuple[str, ...]:
+    if asked.state is not None and len(stable_json(dict(asked.state)).encode()) > STATE_BYTES_MAX:
+        raise StateTooLarge(pointer="/state", bytes_max=STATE_BYTES_MAX)
+    derived_from = references_of(asked.state)
+    if derived_from is None:
+        raise Invalid(f"is a list of at most {REFERENCES_MAX} references", pointer="/state/derived_from")
+    return tuple(derived_from)

@@ -1,0 +1,58 @@
+"""All that is known of a run at one moment, read once for whoever describes it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from service.executions.acceptance.model import Candidate, RequirementStanding
+from service.executions.acceptance.rules import stand
+from service.executions.conversation.model import Pin
+from service.executions.ledger.model import Effect
+from service.executions.model import Execution
+from service.executions.store import ExecutionStore
+from service.executions.work.model import DeclaredTask, Step, Task
+from service.executions.work.rules import derive_tasks
+from service.identity.unit import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One run with its ledgers. `undeclared` are tasks that stand in the log and in no manifest."""
+
+    execution: Execution
+    state: Mapping[str, Any]
+    tasks: Sequence[Task]
+    undeclared: Sequence[Task]
+    log: Sequence[Step]
+    pins: Sequence[Pin]
+    effects: Sequence[Effect]
+    candidates: Sequence[Candidate]
+    standings: Sequence[RequirementStanding]
+
+
+def gather(execution_id: str, *, unit: Unit) -> Facts:
+    """Answer the facts of a run. Raises `NotFound` for one that the caller may not read."""
+    store = ExecutionStore.of(unit)
+    execution = store.get(execution_id)
+    declared = store.work.declared(execution_id)
+    log = store.steps(execution_id)
+    names = {task.id for task in declared}
+    others = [DeclaredTask(task_id) for task_id in dict.fromkeys(step.task_id for step in log)]
+    tasks = derive_tasks([*declared, *(task for task in others if task.id not in names)], log)
+    candidates = store.candidates(execution_id)
+    return Facts(
+        execution=execution,
+        state=store.latest_state(execution_id),
+        tasks=tasks[: len(declared)],
+        undeclared=tasks[len(declared) :],
+        log=log,
+        pins=store.pins(execution_id),
+        effects=store.effects(execution_id),
+        candidates=candidates,
+        standings=stand(
+            execution.requirement_ids,
+            contract_hash=execution.contract_hash,
+            candidates=candidates,
+            checks=store.checks(execution_id),
+        ),
+    )

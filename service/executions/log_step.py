@@ -1,0 +1,57 @@
+"""Writing one line of the execution log."""
+
+from service.audit.model import Action
+from service.audit.record import record
+from service.executions.hold import hold, refuse_full
+from service.executions.model import STEPS_MAX
+from service.executions.refusals import OutputsMissing
+from service.executions.store import ExecutionStore
+from service.executions.work.model import ExitStatus, NewStep, Step
+from service.executions.work.rules import completed_key, missing_outputs
+from service.identity.unit import Unit
+
+
+def log_step(execution_id: str, new: NewStep, *, unit: Unit) -> tuple[Step, bool]:
+    """Append a line and answer it with `True`; or the first entry with `False`.
+
+    The first entry is answered when this task was completed on these inputs before: the work stands, whatever
+    is reported about it now. Raises `OutputsMissing` for a completion without all declared outputs.
+    """
+    store = ExecutionStore.of(unit)
+    execution = hold(store, execution_id, unit=unit)
+    key = completed_key(new.task_id, new.inputs)
+    first = store.work.find_completed(execution_id, key)
+    if first is not None:
+        return first, False
+    declared = {task.id: task for task in store.work.declared(execution_id)}
+    missing = missing_outputs(declared.get(new.task_id), new)
+    if missing:
+        raise OutputsMissing(pointer="/outputs", missing=list(missing))
+    sequence = store.work.next_sequence(execution_id)
+    refuse_full(sequence - 1, STEPS_MAX)
+    step = Step(
+        id=unit.ids(),
+        execution_id=execution.id,
+        sequence=sequence,
+        task_id=new.task_id,
+        exit_status=new.exit_status,
+        inputs=new.inputs,
+        outputs=new.outputs,
+        summary=new.summary,
+        at=unit.now,
+    )
+    store.work.add_step(
+        step,
+        completed_key=key if new.exit_status is ExitStatus.COMPLETED else None,
+        by=unit.caller.subject,
+        person=execution.person,
+    )
+    record(
+        unit,
+        Action.STEP_LOGGED,
+        kind="execution",
+        ref=execution.id,
+        step=step.id,
+        exit_status=step.exit_status.value,
+    )
+    return step, True
