@@ -1,6 +1,6 @@
 """Imports every table once, so that the schema can be compared with the models.
 
-Every `tables.py` of a capability is found by itself.
+Every `tables.py` of a capability is found by itself, at whatever depth.
 """
 
 from importlib import import_module
@@ -16,10 +16,10 @@ _IN_CORE: Final = ("outbox.py", "idempotency.py")
 
 def load_tables() -> None:
     """Import each module that defines tables: every `tables.py`, and those of `core`."""
-    found = [*_ROOT.glob("*/tables.py"), *(_ROOT / "core" / name for name in _IN_CORE)]
+    found = [*_ROOT.rglob("tables.py"), *(_ROOT / "core" / name for name in _IN_CORE)]
     for path in sorted(found):
         if path.exists() and path.parent.name != "migrations":
-            import_module(f"service.{path.parent.name}.{path.stem}")
+            import_module(".".join(["service", *path.relative_to(_ROOT).with_suffix("").parts]))
 
 
 def tenant_tables() -> list[str]:
