@@ -188,17 +188,20 @@ class IdempotencyStore:
                 erased=False,
             )
             .on_conflict_do_nothing()
+            # Not the row count: the driver gives none for an insertion into one row.
+            .returning(col(IdempotencyRow.key_hash))
         )
+        connection = self._session.connection()
         if on_sqlite:
-            return self._session.exec(statement).rowcount == 1
-        self._session.connection().execute(text(f"SET LOCAL lock_timeout = '{_WAIT_SECONDS}s'"))
+            return connection.execute(statement).first() is not None
+        connection.execute(text(f"SET LOCAL lock_timeout = '{_WAIT_SECONDS}s'"))
         try:
-            inserted = self._session.exec(statement).rowcount == 1
+            inserted = connection.execute(statement).first() is not None
         except OperationalError as error:
             if getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
                 raise StillRunning("Try again in a moment.") from None
             raise
-        self._session.connection().execute(text("SET LOCAL lock_timeout TO DEFAULT"))
+        connection.execute(text("SET LOCAL lock_timeout TO DEFAULT"))
         return inserted
 
     def _purge(self, key_hash: str, now: datetime) -> None:

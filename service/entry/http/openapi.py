@@ -1,5 +1,6 @@
 """The OpenAPI 3.1 document: every operation with its scope, an example and its problems."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -74,7 +75,9 @@ def operation(
     example for each further media type that it can answer in.
     """
     creates = status == _CREATED if creates is None else creates
-    marks: dict[str, Any] = {UPLOAD_MARK: upload, _CREATES_MARK: creates, _EXAMPLE_MARK: example}
+    # As text: FastAPI would leave out what is null in it.
+    written = None if example is None else json.dumps(example)
+    marks: dict[str, Any] = {UPLOAD_MARK: upload, _CREATES_MARK: creates, _EXAMPLE_MARK: written}
     documented: dict[int | str, dict[str, Any]] = {
         code: _problem(kinds) for code, kinds in _by_status(problems).items()
     }
@@ -125,7 +128,7 @@ def _operations(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, An
 
 def _finish_operation(path: str, found: dict[str, Any]) -> None:
     upload, creates = found.pop(UPLOAD_MARK, False), found.pop(_CREATES_MARK, False)
-    example = found.pop(_EXAMPLE_MARK, None)
+    written = found.pop(_EXAMPLE_MARK, None)
     kinds: list[type[Refusal]] = [Unauthenticated, Forbidden, QueryInvalid, TooMany, Unavailable]
     if "{" in path:
         kinds.append(NotFound)
@@ -138,7 +141,8 @@ def _finish_operation(path: str, found: dict[str, Any]) -> None:
         kinds += [KeyMalformed, KeyReused, StillRunning, Gone]
         _describe_idempotency(found)
     _add_problems(found, kinds)
-    _place_example(found, example)
+    if written is not None:
+        _place_example(found, json.loads(written))
     if upload:
         _describe_upload(found)
     # Scopes of one requirement would all be needed; ours are alternatives.
@@ -187,9 +191,7 @@ def _add_problems(found: dict[str, Any], kinds: Sequence[type[Refusal]]) -> None
             responses[status] = described
 
 
-def _place_example(found: dict[str, Any], example: object | None) -> None:
-    if example is None:
-        return
+def _place_example(found: dict[str, Any], example: object) -> None:
     if "requestBody" in found:
         found["requestBody"]["content"]["application/json"]["example"] = example
         return
