@@ -40,6 +40,7 @@ class Action(StrEnum):
     EFFECT_SETTLED = "effect.settled"
     CANDIDATE_SUBMITTED = "candidate.submitted"
     CHECK_WRITTEN = "check.written"
+    PACKAGE_BUILT = "package.built"
 
 
 Detail = str | int | bool | list[str] | None

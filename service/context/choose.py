@@ -32,7 +32,18 @@ class Chosen:
     def item(self, citation: str) -> Item:
         """Answer it as an item of the package."""
         cut = Truncation(min(self.tokens, self.of), self.of) if self.fate is not Fate.WHOLE else None
-        return Item(self.candidate, citation, self.tokens, self.text, cut, self.fate is Fate.CARD)
+        return Item(
+            self.candidate, citation, self.tokens, self.text, cut, self._span(), self.fate is Fate.CARD
+        )
+
+    def _span(self) -> tuple[int, int] | None:
+        """Answer where the shown text stands in its source: of a cut only that part."""
+        span, whole = self.candidate.span, self.candidate.text
+        if span is None or self.fate is not Fate.CUT or span[1] - span[0] != len(whole):
+            return span
+        if whole.startswith(self.text):
+            return span[0], span[0] + len(self.text)
+        return (span[1] - len(self.text), span[1]) if whole.endswith(self.text) else span
 
 
 def choose(plan: SectionPlan, planner: Planner, packed: Packed, count: Count) -> list[Chosen]:

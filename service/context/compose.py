@@ -72,7 +72,15 @@ def compose(
     _fit_tools(chosen, shares, renderer, count)
     marker = draw_marker(digest, _contents(chosen))
     sections = tuple(
-        _section(plan, in_reading_order(chosen[plan.name], plan), renderer, count, marker) for plan in ordered
+        _section(
+            plan.name,
+            in_reading_order(chosen[plan.name], plan),
+            renderer,
+            maximum=demand.maximum,
+            count=count,
+            marker=marker,
+        )
+        for plan, demand in zip(shares.plans, shares.demands, strict=True)
     )
     texts = {section.name: section.text for section in sections if section.text}
     preamble, overhead = (shares.preamble, shares.overhead) if texts else ("", 0)
@@ -129,7 +137,7 @@ def _demand(plan: SectionPlan, planner: Planner, renderer: Renderer, count: Coun
     else:
         offers = [planner.offer(index) for index in range(len(plan.open_candidates))]
         base = count(section_head(plan.name, SAMPLE_MARKER)) + count(section_foot(plan.name, SAMPLE_MARKER))
-    return Demand(
+    demand = Demand(
         section=plan.name,
         offers=offers,
         base_tokens=base,
@@ -138,6 +146,9 @@ def _demand(plan: SectionPlan, planner: Planner, renderer: Renderer, count: Coun
         priority=plan.priority,
         overflow=plan.overflow,
     )
+    if plan.maximum_is_strict:
+        return demand
+    return replace(demand, maximum=max(demand.maximum, demand.required_tokens))
 
 
 def _tool_offers(plan: SectionPlan, renderer: Renderer, count: Count) -> tuple[list[Offer], int]:
@@ -155,10 +166,10 @@ def _fit_tools(
     chosen: dict[SectionName, list[Chosen]], shares: _Shares, renderer: Renderer, count: Count
 ) -> None:
     """Leave out the last tools while their array takes more than was planned and is left."""
-    for plan, part in zip(shares.plans, shares.packed, strict=True):
+    for plan, demand, part in zip(shares.plans, shares.demands, shares.packed, strict=True):
         if plan.name is not SectionName.TOOLS or renderer.is_joined:
             continue
-        limit = min(plan.maximum, part.used + shares.left)
+        limit = min(demand.maximum, part.used + shares.left)
         taken = chosen[plan.name]
         while taken and (tokens := count(_tools_text(taken, renderer))) > limit:
             if taken[-1].candidate.required or plan.is_all_required:
@@ -185,7 +196,13 @@ def _contents(chosen: Mapping[SectionName, Sequence[Chosen]]) -> Iterator[str]:
 
 
 def _section(
-    plan: SectionPlan, chosen: Sequence[Chosen], renderer: Renderer, count: Count, marker: str
+    name: SectionName,
+    chosen: Sequence[Chosen],
+    renderer: Renderer,
+    *,
+    maximum: int,
+    count: Count,
+    marker: str,
 ) -> Section:
     items = []
     blocks: list[str] = []
@@ -197,13 +214,13 @@ def _section(
         group = one.candidate.group.key if one.candidate.group is not None else None
         blocks.append(one.block(citation, marker))
         items.append(one.item(citation))
-    if plan.name is SectionName.TOOLS:
+    if name is SectionName.TOOLS:
         text = _tools_text(chosen, renderer)
     elif chosen:
-        text = section_head(plan.name, marker) + "".join(blocks) + section_foot(plan.name, marker)
+        text = section_head(name, marker) + "".join(blocks) + section_foot(name, marker)
     else:
         text = ""
-    return Section(plan.name, plan.maximum, count(text) if text else 0, text, tuple(items))
+    return Section(name, maximum, count(text) if text else 0, text, tuple(items))
 
 
 def _prefix_hashes(preamble: str, texts: Mapping[SectionName, str]) -> Mapping[str, str]:

@@ -158,6 +158,8 @@ class SectionPlan:
     priority: int = 0
     overflow: Overflow = Overflow.DROP
     card_tokens: int = 64
+    maximum_is_strict: bool = True
+    """Whether even what is required may not pass the maximum."""
 
     @property
     def open_candidates(self) -> tuple[Candidate, ...]:
@@ -187,6 +189,7 @@ class Item:
     tokens: int
     text: str
     truncated: Truncation | None
+    span: tuple[int, int] | None
     card: bool
 
 

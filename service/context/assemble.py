@@ -1,0 +1,208 @@
+"""Builds a context package: looks up, collects, merges, composes, and keeps the manifest."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from service.audit.model import Action
+from service.audit.record import record
+from service.context.compose import Composition, compose
+from service.context.manifest import digest_of, manifest_of
+from service.context.merge import merge_duplicates
+from service.context.model import Candidate, Package, Rendering
+from service.context.plan import plan_sections
+from service.context.ports import MemoryReader
+from service.context.request import PackageRequest, RequestInconsistent
+from service.context.situation import Situation, look_up
+from service.context.sources import evidence as evidence_source
+from service.context.sources import goal, history, instructions, limits, observations, scope, state, tools
+from service.context.sources import memories as memories_source
+from service.context.store import ItemKey, KeptPackage, PackageStore
+from service.core.errors import Unavailable
+from service.core.tokens import ESTIMATE_ENCODING
+from service.identity.unit import Unit
+from service.policies.model import Bundle
+from service.policies.words import SectionName
+from service.retrieval.search import Retriever
+
+_API_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""What both model providers accept as a tool's name."""
+_KEPT_KINDS: Final = frozenset({"evidence", "memory", "observation", "turn", "summary", "pin"})
+"""Items whose uses can be asked for, and that an erasure must find."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where packages find things. `versions` name index and models, for the manifest.
+
+    Without `memories` no long-term memory is shown.
+    """
+
+    retriever: Retriever
+    versions: Mapping[str, str]
+    memories: MemoryReader | None = None
+
+
+def build_package(asked: PackageRequest, *, unit: Unit, bundle: Bundle, sources: Sources) -> Package:
+    """Build a package, keep its manifest and record that it was built.
+
+    Raises `NotFound`, `PurposeUnknown`, `ProfileUnknown`, `RequestInconsistent`, `BudgetTooSmall`, `Invalid`
+    for an encoding or model that cannot be counted exactly, and `Unavailable` where search is down and the
+    profile does not allow a package without it.
+    """
+    encoding = _encoding(asked, unit)
+    situation = look_up(asked, unit=unit, bundle=bundle)
+    candidates, degraded = _collect(situation, sources)
+    package_id = unit.ids()
+    composed = compose(
+        plan_sections(asked, situation.profile, candidates),
+        budget=asked.budget,
+        rendering=asked.rendering,
+        count=partial(unit.tokens.count, encoding=encoding),
+        digest=_marker_digest(asked, package_id, unit),
+    )
+    package = _package(package_id, composed, situation, encoding, degraded)
+    _keep(package, asked, situation, sources)
+    return package
+
+
+def _encoding(asked: PackageRequest, unit: Unit) -> str:
+    named = unit.tokens.encoding_for_model(asked.model) if asked.model is not None else None
+    encoding = asked.encoding or named or ESTIMATE_ENCODING
+    unit.tokens.count("", encoding)
+    if named is not None and named != encoding:
+        raise RequestInconsistent("The model uses another encoding.", pointer="/encoding")
+    return encoding
+
+
+def _collect(
+    situation: Situation, sources: Sources
+) -> tuple[Mapping[SectionName, Sequence[Candidate]], tuple[str, ...]]:
+    """Answer each section's candidates, and the sections that search being down left without any."""
+    degraded: list[str] = []
+
+    def searched(name: SectionName, collect: Callable[[], Sequence[Candidate]]) -> Sequence[Candidate]:
+        try:
+            return collect()
+        except Unavailable:
+            if not situation.profile.degraded_allowed:
+                raise
+            degraded.append(name.value)
+            return []
+
+    found = {
+        SectionName.INSTRUCTIONS: instructions.collect(situation),
+        SectionName.TOOLS: tools.collect(situation),
+        SectionName.SCOPE: scope.collect(situation),
+        SectionName.GOAL: goal.collect(situation),
+        SectionName.HISTORY: history.collect(situation, sources.retriever),
+        SectionName.OBSERVATIONS: observations.collect(situation),
+        SectionName.STATE: state.collect(situation),
+        SectionName.LIMITS: limits.collect(situation),
+        SectionName.EVIDENCE: searched(
+            SectionName.EVIDENCE, lambda: evidence_source.collect(situation, sources.retriever)
+        ),
+    }
+    reader = sources.memories
+    if reader is not None:
+        found[SectionName.MEMORIES] = searched(
+            SectionName.MEMORIES, lambda: memories_source.collect(situation, sources.retriever, reader)
+        )
+    return merge_duplicates(found), tuple(degraded)
+
+
+def _marker_digest(asked: PackageRequest, package_id: str, unit: Unit) -> Callable[[int], str]:
+    # Keyed with the tenant's key: nobody outside can tell the marker, and nothing needs to be kept for an
+    # execution's packages to share it. A package without one shares nothing that a marker stands in.
+    owner = f"execution/{asked.execution_id}" if asked.execution_id else f"package/{package_id}"
+    return lambda attempt: unit.cipher.keyed_hash(f"fence/{owner}/{attempt}")
+
+
+def _package(
+    package_id: str, composed: Composition, situation: Situation, encoding: str, degraded: tuple[str, ...]
+) -> Package:
+    package = Package(
+        id=package_id,
+        digest="",
+        encoding=encoding,
+        max_tokens=situation.asked.max_tokens,
+        used_tokens=composed.used_tokens,
+        overhead_tokens=composed.overhead_tokens,
+        stable_prefix_tokens=composed.stable_prefix_tokens,
+        prefix_hashes=composed.prefix_hashes,
+        degraded=degraded,
+        policy_version=situation.bundle.version,
+        profile_version=situation.bundle.version_of_profile(situation.profile),
+        fence_marker=composed.marker,
+        sections=composed.sections,
+        omissions=composed.omissions,
+        rendered=composed.rendered,
+        warnings=_warnings(situation),
+    )
+    return replace(package, digest=digest_of(package))
+
+
+def _warnings(situation: Situation) -> tuple[str, ...]:
+    asked = situation.asked
+    warnings = []
+    if not situation.query.strip():
+        warnings.append("query_empty: nothing was asked, so evidence and memories were not searched")
+    if asked.rendering is not Rendering.MARKDOWN and not all(
+        _API_TOOL_NAME.fullmatch(tool.name) for tool in asked.tools
+    ):
+        warnings.append("tool_name: the API accepts only letters, digits, _ and - in a tool's name")
+    return tuple(warnings)
+
+
+def _keep(package: Package, asked: PackageRequest, situation: Situation, sources: Sources) -> None:
+    unit = situation.unit
+    kept = KeptPackage(
+        id=package.id,
+        project_id=situation.project.id,
+        execution_id=asked.execution_id,
+        acting_user=unit.caller.sub,
+        built_by=unit.caller.principal,
+        purpose=asked.purpose,
+        digest=package.digest,
+        manifest=manifest_of(package, asked, sources.versions, unit.cipher.keyed_hash),
+        created_at=unit.now,
+    )
+    items = frozenset(
+        ItemKey(item.candidate.kind, item.candidate.id, item.candidate.version)
+        for section in package.sections
+        for item in section.items
+        if item.candidate.kind in _KEPT_KINDS
+    )
+    PackageStore.of(unit).add(kept, _request_json(asked), items, person=unit.caller.person)
+    record(
+        unit,
+        Action.PACKAGE_BUILT,
+        kind="package",
+        ref=package.id,
+        execution_id=asked.execution_id,
+        digest=package.digest,
+        policy_version=package.policy_version,
+    )
+
+
+def _request_json(asked: PackageRequest) -> str:
+    return json.dumps(
+        {
+            "query": asked.query,
+            "model": asked.model,
+            "sections": {name.value: [one.minimum, one.maximum] for name, one in asked.sections.items()},
+            "tools": [
+                {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "schema": tool.schema,
+                    "writes": tool.writes,
+                }
+                for tool in asked.tools
+            ],
+        },
+        ensure_ascii=False,
+    )

@@ -1,0 +1,1 @@
+"""Where the candidates of each section come from: one module a section."""

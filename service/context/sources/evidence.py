@@ -1,0 +1,122 @@
+"""Evidence that answers the query, and what the task at hand declares as its inputs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from service.context.model import Candidate, Group, OmissionReason, Part, Shape, Source
+from service.context.situation import Situation
+from service.context.weigh import Found, weigh
+from service.core.passages import PassageKey
+from service.evidence.model import EvidencePassage
+from service.evidence.store import EvidenceStore
+from service.retrieval.search import Ranked, Retriever
+from service.retrieval.search_evidence import search_evidence
+
+_UNRELATED_COSINE: Final = 0.1
+"""Below it, and without a shared word, a text has nothing to do with the query."""
+_INPUT_PREFIX: Final = "evidence:"
+_INPUT_CHUNKS_MAX: Final = 200
+"""Pieces of declared inputs that are read for one package."""
+
+
+def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
+    """Answer the task's inputs first, then what was found, the best first.
+
+    Raises `Unavailable` when the index does not answer.
+    """
+    inputs = _inputs(situation)
+    depth = situation.profile.retrieval.evidence_depth
+    ranked: Sequence[Ranked[EvidencePassage]] = ()
+    if depth and situation.query.strip():
+        ranked = search_evidence(
+            situation.query,
+            project=situation.project.name,
+            limit=depth,
+            unit=situation.unit,
+            retriever=retriever,
+        )
+    known = {passage.key for passage in inputs}
+    found = [
+        _found_candidate(one, scores) for one, scores in _weighed(ranked, situation) if one.key not in known
+    ]
+    return [*(_candidate(passage, {"declared_input": 1.0}, None) for passage in inputs), *found]
+
+
+def _weighed(
+    ranked: Sequence[Ranked[EvidencePassage]], situation: Situation
+) -> Sequence[tuple[Ranked[EvidencePassage], Mapping[str, float]]]:
+    scores = weigh(
+        [Found(one.score, one.item.authority, one.item.source.observed_at) for one in ranked],
+        situation.profile.weights,
+        situation.unit.now,
+    )
+    pairs = zip(ranked, scores, strict=True)
+    return sorted(pairs, key=lambda pair: (-pair[1]["score"], pair[0].key))
+
+
+def _found_candidate(ranked: Ranked[EvidencePassage], scores: Mapping[str, float]) -> Candidate:
+    is_unrelated = ranked.scores["sparse"] == 0 and ranked.scores.get("dense", 0.0) < _UNRELATED_COSINE
+    raw = {name: round(value, 6) for name, value in ranked.scores.items()}
+    return _candidate(ranked.item, {**raw, **scores}, OmissionReason.LOW_RELEVANCE if is_unrelated else None)
+
+
+def _candidate(
+    passage: EvidencePassage, scores: Mapping[str, float], reason: OmissionReason | None
+) -> Candidate:
+    source, group = passage.source, passage.group
+    text = passage.text.strip("\n")
+    start = passage.span.start + len(passage.text) - len(passage.text.lstrip("\n"))
+    observed = f"{source.observed_at:%Y-%m-%d}"
+    title = (group.title if group is not None else "") or passage.title or source.uri
+    version = f", {source.source_version}" if source.source_version and group is None else ""
+    return Candidate(
+        kind="evidence",
+        id=passage.evidence_id,
+        version=passage.version,
+        parts=(Part("", text),),
+        sha256=passage.sha256,
+        place=(group.sequence if group is not None else 0, passage.evidence_id, passage.ordinal),
+        cite="E",
+        group=Group(
+            key="|".join(
+                (
+                    group.id if group is not None else passage.evidence_id,
+                    passage.trust,
+                    passage.authority,
+                    observed,
+                )
+            ),
+            title=title,
+            note=f"({passage.trust} {passage.authority}{version}, {observed})",
+        ),
+        shape=Shape.PROSE,
+        card_title=passage.title or title,
+        authority=passage.authority,
+        trust=passage.trust,
+        source=Source(source.uri, source.kind, source.source_version, source.observed_at),
+        span=(start, start + len(text)),
+        scores=scores,
+        reason=OmissionReason.STALE if passage.stale else reason,
+    )
+
+
+def _inputs(situation: Situation) -> Sequence[EvidencePassage]:
+    """Read what the request's task declares as inputs, in their order; what may not be read is not there."""
+    if situation.run is None or situation.asked.task_id is None:
+        return []
+    task = next(one for one in situation.run.facts.tasks if one.id == situation.asked.task_id)
+    ids = [
+        ref.removeprefix(_INPUT_PREFIX).partition("@")[0]
+        for ref in task.inputs
+        if ref.startswith(_INPUT_PREFIX)
+    ]
+    unit, store = situation.unit, EvidenceStore.of(situation.unit)
+    heads = store.readable_heads(ids, unit.caller)
+    keys = [
+        PassageKey(item_id, heads[item_id].version, ordinal)
+        for item_id in dict.fromkeys(ids)
+        if item_id in heads and heads[item_id].project_id == situation.project.id
+        for ordinal in range(heads[item_id].chunks)
+    ][:_INPUT_CHUNKS_MAX]
+    passages = store.passages(keys, caller=unit.caller, now=unit.now)
+    return [passages[key] for key in keys if key in passages]
