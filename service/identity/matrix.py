@@ -48,7 +48,6 @@ SCOPES_BY_ROLE: Final = MappingProxyType(
                 MEMORIES_PROPOSE,
                 PROPOSALS_READ,
                 MEMORIES_READ,
-                POLICIES_READ,
             }
         ),
         Role.USER: frozenset(
@@ -67,7 +66,6 @@ SCOPES_BY_ROLE: Final = MappingProxyType(
                 PROPOSALS_DECIDE,
                 MEMORIES_READ,
                 MEMORIES_OWN,
-                POLICIES_READ,
             }
         ),
         Role.REVIEWER: frozenset(
@@ -77,13 +75,14 @@ SCOPES_BY_ROLE: Final = MappingProxyType(
                 APPROVALS_DECIDE,
                 EVIDENCE_WRITE,
                 EVIDENCE_READ,
+                PACKAGES_EXPLAIN,
                 PROPOSALS_READ,
                 PROPOSALS_DECIDE,
                 MEMORIES_READ,
-                POLICIES_READ,
             }
         ),
-        Role.GRADER: frozenset({EXECUTIONS_READ, CHECKS_WRITE}),
+        # A grader reads a run with its packages' manifests, and writes nothing but checks.
+        Role.GRADER: frozenset({EXECUTIONS_READ, PACKAGES_EXPLAIN, CHECKS_WRITE}),
         Role.POLICY_AUTHOR: frozenset({POLICIES_READ, POLICIES_VALIDATE}),
         Role.POLICY_ADMIN: frozenset({POLICIES_READ, POLICIES_VALIDATE, POLICIES_ACTIVATE}),
         Role.OPERATOR: frozenset(

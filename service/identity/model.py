@@ -1,7 +1,7 @@
 """Callers and what they may see. A caller is made from a credential and from nothing else."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -148,3 +148,36 @@ class ApiKey:
         if self.role in TENANT_WIDE_ROLES:
             return ()
         return (self.subject,) if self.on_behalf_of is None else (self.subject, self.on_behalf_of)
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """What is asked for when a key is made. `project` is a name; `lifetime` of `None` means without end."""
+
+    role: Role
+    subject: str
+    on_behalf_of: str | None = None
+    project: str | None = None
+    sources: tuple[str, ...] = ()
+    lifetime: timedelta | None = None
+
+
+class KeyWarning(StrEnum):
+    """Why a key that was made will not reach anything yet. Append only."""
+
+    USER_NOT_A_MEMBER = "user_not_a_member"
+    NO_PROJECT = "no_project"
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    """A key at its making, with the token that is never shown again.
+
+    `member_added` says that the holder became a member of the key's project by it.
+    """
+
+    key: ApiKey
+    token: str = field(repr=False)
+    project: Project | None
+    member_added: bool
+    warnings: tuple[KeyWarning, ...]

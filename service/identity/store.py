@@ -138,8 +138,8 @@ class IdentityStore:
         """Make the subject a member; say whether it was none before."""
         insert = postgresql.insert if self._session.get_bind().dialect.name == "postgresql" else sqlite.insert
         row = {"tenant_id": self._tenant_id, "project_id": project_id, "subject": subject, "created_at": now}
-        added = self._session.connection().execute(insert(MemberRow).values(row).on_conflict_do_nothing())
-        return added.rowcount > 0
+        statement = insert(MemberRow).values(row).on_conflict_do_nothing().returning(col(MemberRow.subject))
+        return self._session.connection().execute(statement).first() is not None
 
     def remove_member(self, project_id: str, subject: str) -> bool:
         """Remove a membership; say whether there was one."""
