@@ -1,0 +1,240 @@
+"""Requests and answers of context packages."""
+
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import Field, model_validator
+
+from service.wire.scalars import Answer, Id, Name, Request, Text, When
+
+TOKENS_MAX: Final = 2_000_000
+TOOLS_MAX: Final = 128
+QUERY_CHARACTERS_MAX: Final = 8_192
+
+Tokens = Annotated[int, Field(ge=0, le=TOKENS_MAX)]
+"""A number of tokens, from 0 to 2,000,000."""
+
+SectionName = Literal[
+    "instructions",
+    "tools",
+    "scope",
+    "goal",
+    "history",
+    "memories",
+    "evidence",
+    "observations",
+    "state",
+    "limits",
+]
+Render = Literal["markdown", "openai", "anthropic"]
+
+_Word = Annotated[Text, Field(min_length=1, max_length=100)]
+
+
+class SectionOverride(Request):
+    """What a request changes in a section's share; what is left out stays the profile's."""
+
+    min: Tokens | None = None
+    max: Tokens | None = None
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError("min is more than max")
+        return self
+
+
+class ToolDefinition(Request):
+    """A tool that the caller could offer its model. `effect` says whether it changes anything."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,128}$")]
+    description: Annotated[Text, Field(max_length=20_000)] = ""
+    parameters: dict[str, Any] = Field(default_factory=dict, alias="schema")
+    effect: Literal["read", "write"]
+
+
+class BuildPackage(Request):
+    """What a package is asked for. Without `query` one is made of objective, next action, last user turn."""
+
+    project: Name
+    execution_id: Id | None = None
+    task_id: Name | None = None
+    purpose: _Word
+    query: Annotated[Text, Field(max_length=QUERY_CHARACTERS_MAX)] | None = None
+    encoding: _Word | None = None
+    model: _Word | None = None
+    max_tokens: Tokens
+    reply_reserve: Tokens = 0
+    profile: _Word = "default"
+    sections: dict[SectionName, SectionOverride] = Field(default_factory=dict)
+    tools: Annotated[tuple[ToolDefinition, ...], Field(max_length=TOOLS_MAX)] = ()
+    render: Render = "markdown"
+
+    @model_validator(mode="after")
+    def _names_each_tool_once(self) -> Self:
+        if len({tool.name for tool in self.tools}) != len(self.tools):
+            raise ValueError("two tools have the same name")
+        return self
+
+
+class ItemSource(Answer):
+    """Where an item came from."""
+
+    uri: str
+    kind: str
+    source_version: str | None
+    observed_at: When | None
+
+
+class SpanOfItem(Answer):
+    """Where the text stands in its original: characters, of a summary the sequences of its turns."""
+
+    start: int
+    end: int
+
+
+class Truncated(Answer):
+    """Tokens kept of how many."""
+
+    kept: int
+    of: int
+
+
+class PackageItem(Answer):
+    """One thing in a section. `tokens` is the exact count of `text`."""
+
+    citation: str | None
+    kind: str
+    id: str
+    version: int
+    tokens: int
+    text: str
+    truncated: Truncated | None
+    card: bool
+    authority: str | None
+    trust: str | None
+    advisory: bool
+    source: ItemSource | None
+    span: SpanOfItem | None
+    sha256: str
+    scores: dict[str, float]
+
+
+class PackageSection(Answer):
+    """One section. `used_tokens` is the exact count of `text`."""
+
+    name: SectionName
+    segment: Literal["stable", "session", "volatile"]
+    used_tokens: int
+    max_tokens: int
+    text: str
+    items: list[PackageItem]
+
+
+class PackageOmission(Answer):
+    """A candidate that is not in the package. `would_fit_with` is a `max_tokens` that would hold it."""
+
+    kind: str
+    id: str
+    version: int
+    section: SectionName
+    reason: str
+    tokens: int
+    would_fit_with: int | None
+    scores: dict[str, float]
+
+
+class PrefixHashes(Answer):
+    """Hashes of the text that stays the same for all calls, and for those of a session."""
+
+    stable: str
+    session: str
+
+
+class PackageAnswer(Answer):
+    """A finished package. `rendered` is what to send to the model."""
+
+    id: str
+    digest: str
+    encoding: str
+    max_tokens: int
+    used_tokens: int
+    overhead_tokens: int
+    stable_prefix_tokens: int
+    prefix_hashes: PrefixHashes
+    fence_marker: str
+    degraded: list[str]
+    policy_version: str
+    profile_version: str
+    tokens_are: Literal["exact", "estimate"] = "exact"
+    sections: list[PackageSection]
+    omissions: list[PackageOmission]
+    rendered: dict[str, Any]
+    warnings: list[str]
+
+
+class ExplainedItem(Answer):
+    """One item of a kept package, without its text. `why` says in words how it came to be there."""
+
+    citation: str | None
+    kind: str
+    id: str
+    version: int
+    tokens: int
+    truncated: Truncated | None
+    card: bool
+    authority: str | None
+    trust: str | None
+    advisory: bool
+    span: SpanOfItem | None
+    sha256: str | None
+    keyed_hash: str | None
+    scores: dict[str, float]
+    why: str
+
+
+class ExplainedSection(Answer):
+    """One section of a kept package."""
+
+    name: SectionName
+    segment: Literal["stable", "session", "volatile"]
+    used_tokens: int
+    max_tokens: int
+    items: list[ExplainedItem]
+
+
+class ExplainedOmission(PackageOmission):
+    """An omission with its reason in words."""
+
+    why: str
+
+
+class PackageExplained(Answer):
+    """The manifest of a package: everything about it but its texts."""
+
+    id: str
+    digest: str
+    created_at: When
+    project: str
+    execution_id: str | None
+    task_id: str | None
+    acting_user: str
+    built_by: str
+    purpose: str
+    profile: str
+    render: Render
+    encoding: str
+    max_tokens: int
+    reply_reserve: int
+    used_tokens: int
+    overhead_tokens: int
+    stable_prefix_tokens: int
+    prefix_hashes: PrefixHashes
+    fence_marker: str
+    degraded: list[str]
+    policy_version: str
+    profile_version: str
+    versions: dict[str, str]
+    sections: list[ExplainedSection]
+    omissions: list[ExplainedOmission]
+    warnings: list[str]
+    summary: list[str]
