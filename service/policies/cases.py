@@ -1,0 +1,197 @@
+"""The tests that an author writes beside a bundle: given facts, an expected decision."""
+
+from typing import Annotated, Final, Self
+
+from pydantic import AwareDatetime, Field, model_validator
+
+from service.identity.model import Role
+from service.policies.parts import Part, Sentence
+from service.policies.verdict import (
+    Existing,
+    MemoryMode,
+    Outcome,
+    Placement,
+    ProposalFacts,
+    Quote,
+    ReasonCode,
+    SourceFacts,
+    Speaker,
+    Verdict,
+)
+from service.policies.words import Approver, Authority, ProvenanceKind, Trust
+
+CASES_IN_FILE_MAX: Final = 500
+
+
+class GivenSource(Part):
+    """One cited source."""
+
+    kind: ProvenanceKind
+    """`turn`, `evidence` or `observation`."""
+    found: bool = True
+    """Whether it exists in this tenant."""
+    quote: Quote = Quote.ABSENT
+    """Whether it is quoted, and the quote stands in it."""
+    trust: Trust = Trust.THIRD_PARTY
+    """How far it is believed."""
+    authority: Authority = Authority.DOCUMENT
+    """How much it counts."""
+    uri: str = ""
+    """Address of the evidence or observation."""
+    source_kind: str = ""
+    """Kind of the evidence or observation."""
+    speaker: Speaker | None = None
+    """Role of the turn."""
+    subjects_own: bool = False
+    """Whether the subject said it."""
+    relayed: bool = False
+    """Whether an agent sent it."""
+    from_package: bool = False
+    """Whether the text came out of a context package."""
+
+    def facts(self) -> SourceFacts:
+        """Answer what a judgement is made of."""
+        return SourceFacts(**{name: getattr(self, name) for name in type(self).model_fields})
+
+
+class GivenProposal(Part):
+    """A proposal. What is left out is an agent that acts for user-1, without consent and without source."""
+
+    memory_class: Annotated[str, Field(alias="class")]
+    """Name of the class."""
+    proposer: Role = Role.AGENT
+    """Role of the credential."""
+    subject: str | None = "user-1"
+    """Whom it is about."""
+    acts_for_subject: bool = True
+    """Whether the credential's person is the subject."""
+    text: str | None = "Prefers concise explanations"
+    """The text to keep."""
+    value: bool | int | float | str | None = None
+    """The value to keep."""
+    purpose: str
+    """What it is to be used for."""
+    confidence: float = 0.9
+    """The proposer's confidence, 0 to 1."""
+    consent_given: bool = False
+    """Whether the subject's consent to the purpose stands."""
+    existing: Existing = Existing.NONE
+    """What is remembered under the same key."""
+    quota_used: int = 0
+    """How many are remembered already."""
+    memory_mode: MemoryMode | None = None
+    """Memory mode of the execution that it comes from."""
+    provenance: tuple[GivenSource, ...] = ()
+    """What it cites."""
+
+    def facts(self) -> ProposalFacts:
+        """Answer what a judgement is made of."""
+        return ProposalFacts(
+            class_name=self.memory_class,
+            proposer_role=self.proposer,
+            subject=self.subject,
+            acts_for_subject=self.acts_for_subject,
+            text=self.text,
+            value=self.value,
+            purpose=self.purpose,
+            confidence=self.confidence,
+            provenance=tuple(source.facts() for source in self.provenance),
+            consent_given=self.consent_given,
+            existing=self.existing,
+            quota_used=self.quota_used,
+            execution_memory_mode=self.memory_mode,
+        )
+
+
+class GivenEvidence(Part):
+    """A piece of evidence that is being submitted."""
+
+    uri: str
+    """Its address."""
+    kind: str = "document"
+    """Its kind."""
+    authority: Authority | None = None
+    """The authority that is claimed for it."""
+    grants: tuple[str, ...] = ()
+    """Sources that the credential may submit."""
+
+
+class Given(Part):
+    """What a case is about: one of these."""
+
+    proposal: GivenProposal | None = None
+    """A proposed memory."""
+    evidence: GivenEvidence | None = None
+    """A submitted piece of evidence."""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.proposal is None) == (self.evidence is None):
+            raise ValueError("give either a proposal or evidence")
+        return self
+
+
+class Expected(Part):
+    """What must come out. What is left out is not compared."""
+
+    decision: Outcome | None = None
+    """Of a proposal: `approved`, `denied` or `pending_review`."""
+    reasons: tuple[ReasonCode, ...] | None = None
+    """Of a proposal: all reason codes, in the order of reporting."""
+    approver: Approver | None = None
+    """Of a pending proposal: who decides."""
+    trust: Trust | None = None
+    """How far it is believed."""
+    expires_at: AwareDatetime | None = None
+    """Of an approved proposal: when it ends."""
+    authority: Authority | None = None
+    """Of evidence: how much it counts."""
+    limited: bool | None = None
+    """Of evidence: whether more was claimed than is allowed."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("an expectation that expects nothing always holds")
+        return self
+
+    def differences(self, found: Verdict | Placement) -> tuple[str, ...]:
+        """Answer a line for each expectation that `found` does not meet."""
+        lines: list[str] = []
+        for name in type(self).model_fields:
+            wanted = getattr(self, name)
+            if wanted is None:
+                continue
+            actual = getattr(found, _FOUND_UNDER.get(name, name), None)
+            if actual != wanted:
+                lines.append(f"{name}: expected {_words(wanted)}, found {_words(actual)}")
+        return tuple(lines)
+
+
+_FOUND_UNDER: Final = {"decision": "outcome", "reasons": "codes"}
+
+
+def _words(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(str(item) for item in value)}]"
+    return "nothing" if value is None else str(value)
+
+
+class Case(Part):
+    """One test."""
+
+    name: Sentence
+    """The sentence that it proves."""
+    given: Given
+    """The facts."""
+    expect: Expected
+    """The decision."""
+
+
+class CaseFile(Part):
+    """A file of tests of a bundle."""
+
+    now: AwareDatetime
+    """The moment at which everything in this file happens, quoted, with an offset."""
+    cases: Annotated[tuple[Case, ...], Field(min_length=1, max_length=CASES_IN_FILE_MAX)]
+    """The tests."""

@@ -1,0 +1,112 @@
+"""Whether the parts of a bundle fit together: what one names, another declares, in one place only."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from service.policies.file_model import BundleFile
+from service.policies.findings import Finding, Place, Severity, nearest
+from service.policies.read_yaml import Document
+
+MAPPED_SECTIONS: Final = (
+    "classes", "purposes", "profiles", "sources", "commands", "retention", "roles", "tools",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One valid YAML file: where everything stands, and what it says."""
+
+    document: Document
+    content: BundleFile
+
+    def finding(self, code: str, message: str, *path: str | int, of_key: bool = False) -> Finding:
+        """Make a finding at `path`."""
+        return Finding(self.document.file, self.document.place_of(path, of_key=of_key), code, message)
+
+
+def check_parts(files: Sequence[SourceFile], instructions: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield what does not fit together."""
+    yield from _defined_twice(files)
+    yield from _alike_sources(files)
+    purposes = {name for file in files for name in file.content.purposes}
+    sources = {name for file in files for name in file.content.sources}
+    capabilities = {
+        name for file in files for rule in file.content.roles.values() for name in rule.capabilities
+    }
+    for file in files:
+        yield from _undeclared_in_classes(file, purposes, sources)
+        yield from _undeclared_instructions(file, instructions)
+        yield from _capabilities_of_nobody(file, capabilities)
+    used = {
+        path for file in files for profile in file.content.profiles.values() for path in profile.instructions
+    }
+    for path in sorted(set(instructions) - used):
+        yield Finding(path, Place(), "unused", "no profile names this instruction file", Severity.WARNING)
+
+
+def _defined_twice(files: Sequence[SourceFile]) -> Iterator[Finding]:
+    for section in MAPPED_SECTIONS:
+        first: dict[str, str] = {}
+        for file in files:
+            for name in getattr(file.content, section):
+                if (other := first.setdefault(name, file.document.file)) != file.document.file:
+                    message = f"`{name}` stands in {other} already: keep one"
+                    yield file.finding("defined_twice", message, section, name, of_key=True)
+    stopping = [file for file in files if file.content.stopping is not None]
+    for file in stopping[1:]:
+        message = f"`stopping` stands in {stopping[0].document.file} already: keep one"
+        yield file.finding("defined_twice", message, "stopping", of_key=True)
+
+
+def _alike_sources(files: Sequence[SourceFile]) -> Iterator[Finding]:
+    """Two rules of one prefix must not both fit: which one counts would be chance."""
+    seen: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for file in files:
+        for name, rule in file.content.sources.items():
+            alike = seen.setdefault(rule.uri_prefix.casefold(), [])
+            for other, kinds in alike:
+                if not kinds or not rule.kinds or set(kinds) & set(rule.kinds):
+                    message = f"source `{other}` covers the same addresses and kinds: keep one"
+                    yield file.finding("ambiguous_source", message, "sources", name, "uri_prefix")
+            alike.append((name, rule.kinds))
+
+
+def _undeclared_in_classes(file: SourceFile, purposes: set[str], sources: set[str]) -> Iterator[Finding]:
+    for name, memory_class in file.content.classes.items():
+        for position, purpose in enumerate(memory_class.purposes):
+            if purpose not in purposes:
+                message = f"purpose `{purpose}` is not declared: {nearest(purpose, purposes)}"
+                yield file.finding("undeclared", message, "classes", name, "purposes", position)
+        if memory_class.sources is None:
+            continue
+        for position, source in enumerate(memory_class.sources.from_sources):
+            if source not in sources:
+                message = f"source `{source}` is not declared: {nearest(source, sources)}"
+                yield file.finding(
+                    "undeclared", message, "classes", name, "sources", "from_sources", position
+                )
+
+
+def _undeclared_instructions(file: SourceFile, instructions: Mapping[str, str]) -> Iterator[Finding]:
+    for name, profile in file.content.profiles.items():
+        for position, path in enumerate(profile.instructions):
+            if path not in instructions:
+                message = f"there is no file `{path}`: {nearest(path, instructions)}"
+                yield file.finding("undeclared", message, "profiles", name, "instructions", position)
+
+
+def _capabilities_of_nobody(file: SourceFile, capabilities: set[str]) -> Iterator[Finding]:
+    named = [
+        *(
+            (("commands", name, "capability"), rule.capability)
+            for name, rule in file.content.commands.items()
+        ),
+        *((("tools", name, "read"), rule.read) for name, rule in file.content.tools.items()),
+        *((("tools", name, "write"), rule.write) for name, rule in file.content.tools.items()),
+    ]
+    for path, capability in named:
+        if capability not in capabilities:
+            message = f"no role has the capability `{capability}`: nobody may use this"
+            place = file.document.place_of(path)
+            yield Finding(file.document.file, place, "nobody", message, Severity.WARNING)
