@@ -127,7 +127,8 @@ def _deny_sources(
     if found and lowest_trust(source.trust for source in found).rank > allowed.lowest_trust.rank:
         message = f"a cited source is trusted less than {allowed.lowest_trust.value}"
         yield _reason(ReasonCode.TRUST_TOO_LOW, message, memory_class, "sources.lowest_trust")
-    if not any(_says_it(source, allowed.own_words) for source in found):
+    wanted = allowed.own_words
+    if wanted is not OwnWords.NOT_NEEDED and not any(_says_it(source, wanted) for source in found):
         message = "the subject's own words are needed"
         yield _reason(ReasonCode.INFERRED, message, memory_class, "sources.own_words")
 

@@ -48,7 +48,7 @@ class BundleInvalid(Invalid):
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         super().__init__(
-            f"{len(findings)} findings",
+            f"{len(findings)} findings keep the policy bundle from being loaded; `policy lint` lists them.",
             errors=[
                 {
                     "pointer": f"/files/{finding.file.replace('~', '~0').replace('/', '~1')}",
@@ -81,6 +81,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def shorten(text: str, characters_max: int = 100) -> str:
-    """Answer `text` on one line and not longer than `characters_max`, for a message."""
-    line = " ".join(text.split())
+    """Answer `text` fit for a message: on one line, printable, not longer than `characters_max`."""
+    line = "".join(
+        character if character.isprintable() else "\ufffd" for character in text[: characters_max + 1]
+    )
     return line if len(line) <= characters_max else f"{line[: characters_max - 1]}…"

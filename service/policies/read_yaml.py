@@ -209,4 +209,4 @@ def _place(mark: Any) -> Place:  # noqa: ANN401 - marks come in several classes
 
 def _problem_of(fault: MarkedYAMLError) -> str:
     parts = [str(part) for part in (fault.context, fault.problem) if part]
-    return f"not YAML: {shorten(', '.join(parts)) or 'it cannot be read'}"
+    return f"not YAML: {shorten(' '.join(', '.join(parts).split())) or 'it cannot be read'}"
