@@ -40,6 +40,12 @@ class Action(StrEnum):
     EFFECT_SETTLED = "effect.settled"
     CANDIDATE_SUBMITTED = "candidate.submitted"
     CHECK_WRITTEN = "check.written"
+    MEMORY_PROPOSED = "memory.proposed"
+    PROPOSAL_DECIDED = "memory_proposal.decided"
+    MEMORY_KEPT = "memory.kept"
+    MEMORY_SUPERSEDED = "memory.superseded"
+    MEMORY_ERASED = "memory.erased"
+    CONSENT_SET = "consent.set"
     PACKAGE_BUILT = "package.built"
 
 

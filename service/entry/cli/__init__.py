@@ -1,0 +1,123 @@
+"""The command line. Commands are loaded when they are called, so that each starts fast.
+
+Exit codes: 0 done, 1 no (refused, not found, not well), 2 asked in a way that means nothing.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+import typer
+from typer.core import TyperGroup
+
+from service.core.errors import Invalid, Refusal
+
+if TYPE_CHECKING:
+    # Typer carries its own copy of click, and names its types nowhere else.
+    from typer._click.core import Command, Context
+
+_LINES_MAX: Final = 30
+COMMANDS: Final = MappingProxyType(
+    {
+        "serve": "service.entry.cli.serve:serve",
+        "demo": "service.entry.cli.demo:demo",
+        "tenants": "service.entry.cli.tenants:app",
+        "projects": "service.entry.cli.projects:app",
+        "keys": "service.entry.cli.keys:app",
+        "ingest": "service.entry.cli.ingest:ingest",
+        "audit": "service.entry.cli.audit:app",
+        "policy": "service.entry.cli.policy:app",
+        "settings": "service.entry.cli.settings_list:settings",
+    }
+)
+"""Each command's name and where it stands: a `typer.Typer`, or a function that is the command itself."""
+
+
+class _CommandsOnDemand(TyperGroup):
+    """Knows its commands by name and imports one when it is asked for."""
+
+    def list_commands(self, ctx: "Context") -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
+        del ctx
+        place = COMMANDS.get(cmd_name)
+        if place is None:
+            return None
+        module, _, name = place.partition(":")
+        found = getattr(import_module(module), name)
+        if not isinstance(found, typer.Typer):
+            alone = typer.Typer(add_completion=False)
+            alone.command(cmd_name)(found)
+            found = alone
+        command = typer.main.get_command(found)
+        command.name = cmd_name
+        return command
+
+
+app = typer.Typer(
+    cls=_CommandsOnDemand, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
+
+
+@app.callback()
+def _muniment() -> None:
+    """Context packages, resumable executions and governed memory for agents."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and answer its exit code; whatever goes wrong is one sentence on standard error."""
+    try:
+        app(args=arguments)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(bool(end.code))
+    except Refusal as refusal:
+        return _say(_sentence(refusal), 2 if isinstance(refusal, Invalid) else 1)
+    except OSError as failure:
+        return _say(failure.strerror or type(failure).__name__, 1)
+    except Exception as failure:
+        known = _known_failure(failure)
+        if known is None:
+            raise
+        return _say(*known)
+    return 0
+
+
+def _sentence(refusal: Refusal) -> str:
+    errors = refusal.extra.get("errors")
+    faults = errors if isinstance(errors, list) else []
+    lines = [
+        refusal.detail,
+        *(f"  {fault['message']}" for fault in faults if fault["message"] != refusal.detail),
+    ]
+    return "\n".join(lines[:_LINES_MAX])
+
+
+def _known_failure(failure: Exception) -> tuple[str, int] | None:
+    # Imported only when something went wrong: most commands need neither name.
+    from pydantic import ValidationError  # noqa: PLC0415
+    from sqlalchemy.exc import OperationalError  # noqa: PLC0415
+
+    from service.adapters.master_key import MasterKeyError  # noqa: PLC0415
+
+    match failure:
+        case ValidationError():
+            # pydantic's own text repeats the input, which may be a secret.
+            faults = [
+                f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg']}"
+                for fault in failure.errors()
+            ]
+            return "; ".join(faults), 2
+        case MasterKeyError():
+            return str(failure), 2
+        case OperationalError():
+            return "The database does not answer.", 1
+    return None
+
+
+def _say(sentence: str, code: int) -> int:
+    print(sentence, file=sys.stderr)  # noqa: T201 - what a command line is for
+    return code

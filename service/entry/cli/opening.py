@@ -1,0 +1,97 @@
+"""What the commands of the registry work on: the record, without index, model or vocabulary."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from service.core.clock import Clock, system_clock
+from service.core.errors import Invalid
+from service.core.ids import IdSource, new_id
+from service.core.paging import PAGE_ITEMS_MAX, Page, PageRequest, page_request
+from service.core.tokens import ESTIMATE_ENCODING
+from service.identity.matrix import SCOPES_BY_ROLE
+from service.identity.model import Caller, Role, Tenant
+from service.identity.tenants import get_tenant
+from service.identity.unit import Unit
+from service.settings import Settings
+from service.wiring import Record, build_record
+
+_PRINCIPAL: Final = "command-line"
+
+Item = TypeVar("Item")
+
+
+class _NoTokens:
+    """The counter of commands that count nothing: a vocabulary takes longer to load than they take."""
+
+    encodings: frozenset[str] = frozenset()
+
+    def count(self, text: str, encoding: str = ESTIMATE_ENCODING) -> int:
+        del text, encoding
+        raise Invalid("This command counts no tokens.")
+
+    def encoding_for_model(self, model: str) -> str:
+        del model
+        raise Invalid("This command counts no tokens.")
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The record, and units of work in it on behalf of whoever may use this machine's command line."""
+
+    record: Record
+    clock: Clock = system_clock
+    ids: IdSource = new_id
+
+    def tenant(self, name: str) -> Tenant:
+        """Answer the tenant of that name. Raises `NotFound`."""
+        with self.record.database.read(None) as session:
+            return get_tenant(name, session=session)
+
+    @contextmanager
+    def write(self, tenant_id: str) -> Iterator[Unit]:
+        """Open a unit of work that commits when the block ends well."""
+        with self.record.database.write(tenant_id) as session:
+            yield Unit(
+                session=session,
+                caller=_caller(tenant_id),
+                now=self.clock(),
+                ids=self.ids,
+                cipher=self.record.ciphers.for_tenant(tenant_id),
+                tokens=_NoTokens(),
+            )
+
+
+@contextmanager
+def open_registry() -> Iterator[Registry]:
+    """Open the record that the settings name, at its newest schema."""
+    record = build_record(Settings())
+    try:
+        yield Registry(record)
+    finally:
+        record.close()
+
+
+def every(list_page: Callable[[PageRequest], Page[Item]]) -> list[Item]:
+    """Answer all items of a list, page by page."""
+    items: list[Item] = []
+    cursor: str | None = None
+    while True:
+        page = list_page(page_request(PAGE_ITEMS_MAX, cursor, tenant_id=_PRINCIPAL, filters=()))
+        items += page.items
+        cursor = page.next_cursor
+        if cursor is None:
+            return items
+
+
+def _caller(tenant_id: str) -> Caller:
+    return Caller(
+        tenant_id=tenant_id,
+        credential_id=_PRINCIPAL,
+        role=Role.ADMIN,
+        subject=_PRINCIPAL,
+        on_behalf_of=None,
+        projects=frozenset(),
+        scopes=SCOPES_BY_ROLE[Role.ADMIN],
+    )
