@@ -128,7 +128,7 @@ def test_what_does_not_fit_whole_becomes_a_card_where_cards_are_the_rule() -> No
 
 def test_the_budget_said_to_suffice_does_suffice() -> None:
     demands = [_demand("evidence", 60, 50, 40), _demand("state", 30, 30, priority=-1)]
-    wanted = sufficient_budgets(demands, allocate(demands, 100), 100)
+    wanted = sufficient_budgets(demands, allocate(demands, 100), 0)
 
     for index, section in enumerate(wanted):
         for number, budget in enumerate(section):

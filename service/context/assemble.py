@@ -9,10 +9,11 @@ from typing import Final
 
 from service.audit.model import Action
 from service.audit.record import record
+from service.context.budget import TOKENS_MAX
 from service.context.compose import Composition, compose
 from service.context.manifest import digest_of, manifest_of
 from service.context.merge import merge_duplicates
-from service.context.model import Candidate, Package, Rendering
+from service.context.model import Candidate, Omission, Package, Rendering
 from service.context.plan import plan_sections
 from service.context.ports import MemoryReader
 from service.context.request import PackageRequest, RequestInconsistent
@@ -138,11 +139,18 @@ def _package(
         profile_version=situation.bundle.version_of_profile(situation.profile),
         fence_marker=composed.marker,
         sections=composed.sections,
-        omissions=composed.omissions,
+        omissions=tuple(_with_reserve(omission, situation.asked) for omission in composed.omissions),
         rendered=composed.rendered,
         warnings=_warnings(situation),
     )
     return replace(package, digest=digest_of(package))
+
+
+def _with_reserve(omission: Omission, asked: PackageRequest) -> Omission:
+    # Composing knows the budget; who asked thinks in `max_tokens`, which the reply's reserve is part of.
+    fit = omission.would_fit_with
+    total = None if fit is None else fit + asked.reply_reserve
+    return replace(omission, would_fit_with=total if total is not None and total <= TOKENS_MAX else None)
 
 
 def _warnings(situation: Situation) -> tuple[str, ...]:

@@ -75,8 +75,16 @@ class Demand:
     base_tokens: int = 0
     minimum: int = 0
     maximum: int = TOKENS_MAX
+    maximum_percent: int = 0
+    """Where it is not 0, the maximum grows with the budget: to so many hundredths of it."""
     priority: int = 0
     overflow: Overflow = Overflow.DROP
+
+    def budget_for(self, tokens: int) -> int | None:
+        """Answer the least budget at which the section may take so many tokens, `None` where none will do."""
+        if tokens <= self.maximum:
+            return 0
+        return -(-tokens * 100 // self.maximum_percent) if self.maximum_percent else None
 
     def is_required(self, offer: Offer) -> bool:
         """Say whether the package cannot be without the offer."""
@@ -235,17 +243,19 @@ def _check_required(demands: Sequence[Demand], budget: int) -> None:
 
 
 def sufficient_budgets(
-    demands: Sequence[Demand], packed: Sequence[Packed], budget: int
+    demands: Sequence[Demand], packed: Sequence[Packed], overhead: int
 ) -> Sequence[Sequence[int | None]]:
-    """Answer, for each offer that is not in whole, a budget with which it would be.
+    """Answer, for each offer that is not in whole, a budget (`overhead` included) with which it would be.
 
-    `None` for what is in, and for what its section's own maximum keeps out. Counted so that everything wanted
-    more (by priority, then by preference) fits too.
+    `None` for what is in, and for what its section keeps out at any budget. Counted so that everything wanted
+    more fits too: by priority, then by preference; what is wanted less keeps its minimum. An estimate where
+    minimums grow with the budget.
     """
     answers: list[list[int | None]] = [[None] * len(demand.offers) for demand in demands]
-    needed = sum(part.used for part in packed)
+    needed = overhead + sum(_kept(demand, part) for demand, part in zip(demands, packed, strict=True))
     for index in sorted(range(len(demands)), key=lambda index: -demands[index].priority):
         demand, part = demands[index], packed[index]
+        needed -= _kept(demand, part) - part.used
         inside = part.used
         for number, (offer, fate) in enumerate(zip(demand.offers, part.fates, strict=True)):
             if fate is Fate.WHOLE:
@@ -253,6 +263,12 @@ def sufficient_budgets(
             extra = offer.tokens + offer.group_tokens + (demand.base_tokens if not part.used else 0)
             inside += extra
             needed += extra
-            if inside <= demand.maximum and needed <= TOKENS_MAX:
-                answers[index][number] = max(needed, budget)
+            least = demand.budget_for(inside)
+            if least is not None and max(needed, least) <= TOKENS_MAX:
+                answers[index][number] = max(needed, least)
     return answers
+
+
+def _kept(demand: Demand, part: Packed) -> int:
+    """Answer what a section of lower priority may keep from others: its minimum, and as much to grow by."""
+    return max(part.used, min(demand.wish_tokens, 2 * demand.minimum))

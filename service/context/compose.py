@@ -89,7 +89,7 @@ def compose(
     return Composition(
         sections=sections,
         omissions=list_omissions(
-            shares.plans, shares.planners, shares.demands, shares.packed, chosen, budget=budget
+            shares.plans, shares.planners, shares.demands, shares.packed, chosen, overhead=overhead
         ),
         overhead_tokens=overhead,
         used_tokens=used,
@@ -143,6 +143,7 @@ def _demand(plan: SectionPlan, planner: Planner, renderer: Renderer, count: Coun
         base_tokens=base,
         minimum=plan.minimum,
         maximum=plan.maximum,
+        maximum_percent=plan.maximum_percent,
         priority=plan.priority,
         overflow=plan.overflow,
     )

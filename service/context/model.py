@@ -155,6 +155,7 @@ class SectionPlan:
     candidates: tuple[Candidate, ...]
     minimum: int = 0
     maximum: int = 2_000_000
+    maximum_percent: int = 0
     priority: int = 0
     overflow: Overflow = Overflow.DROP
     card_tokens: int = 64

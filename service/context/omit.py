@@ -16,10 +16,10 @@ def list_omissions(
     packed: Sequence[Packed],
     chosen: Mapping[SectionName, Sequence[Chosen]],
     *,
-    budget: int,
+    overhead: int,
 ) -> tuple[Omission, ...]:
     """Answer one omission for each candidate that was not chosen, in the order of sections and preference."""
-    wanted = sufficient_budgets(demands, packed, budget)
+    wanted = sufficient_budgets(demands, packed, overhead)
     omissions: list[Omission] = []
     for number, plan in enumerate(plans):
         taken = {one.index for one in chosen[plan.name]}

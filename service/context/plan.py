@@ -29,6 +29,7 @@ def plan_sections(
                 candidates=tuple(candidates.get(name, ())),
                 minimum=min(minimum, maximum),
                 maximum=maximum,
+                maximum_percent=rule.max.percent if limits.maximum is None else 0,
                 priority=rule.priority,
                 overflow=rule.overflow,
                 card_tokens=profile.retrieval.card_tokens,

@@ -1,0 +1,240 @@
+"""A tenant with projects, evidence, runs, a policy and an index: what tests of packages stand on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from tiktoken_reference import ENCODINGS, count
+from tiny_models import TinyEmbedder, TinyEncoder
+
+from service.adapters.keystore import KeyStore
+from service.adapters.qdrant_edge import EdgeIndex
+from service.adapters.subject_cipher import SubjectCiphers
+from service.context.assemble import Sources, build_package
+from service.context.model import Package
+from service.context.request import PackageRequest
+from service.core.clock import Clock
+from service.core.database import Database
+from service.core.errors import Invalid
+from service.core.ids import new_id
+from service.evidence.add import add_evidence
+from service.evidence.model import Kept, NewEvidence, Source
+from service.evidence.ports import Span
+from service.identity.matrix import scopes_of
+from service.identity.model import Caller, Project, Role
+from service.identity.unit import Unit
+from service.jobs.index_evidence import EvidenceSource
+from service.jobs.indexer import Indexer
+from service.policies.model import (
+    Amount,
+    ApprovalNeed,
+    Authority,
+    Bundle,
+    Command,
+    ContractConfirmation,
+    Profile,
+    Purpose,
+    RetainedText,
+    Retention,
+    RetrievalRule,
+    RoleRule,
+    SectionRule,
+    SourceRule,
+    Stopping,
+    ToolRule,
+    Trust,
+    Weights,
+)
+from service.policies.words import Overflow, SectionName
+from service.retrieval.search import Retriever
+
+ACME: Final = "01936d7e-0000-7000-8000-00000000acee"
+OTHER: Final = "01936d7e-0000-7000-8000-0000000077e2"
+ALPHA: Final = Project("01936d7e-0000-7000-8000-000000000a1f", "alpha")
+BETA: Final = Project("01936d7e-0000-7000-8000-000000000be7", "beta")
+SEEN: Final = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+INSTRUCTIONS: Final = "instructions/default.md"
+
+
+def caller(
+    subject: str = "agent-1",
+    *,
+    role: Role = Role.AGENT,
+    tenant_id: str = ACME,
+    on_behalf_of: str | None = None,
+    projects: Sequence[Project] = (ALPHA,),
+) -> Caller:
+    """Make a caller as authentication would."""
+    return Caller(
+        tenant_id=tenant_id,
+        credential_id=f"key-of-{subject}",
+        role=role,
+        subject=subject,
+        on_behalf_of=on_behalf_of,
+        projects=frozenset(projects),
+        scopes=scopes_of(role, delegated=on_behalf_of is not None),
+    )
+
+
+AGENT: Final = caller(on_behalf_of="user-1")
+LONE_AGENT: Final = caller()
+USER: Final = caller("user-1", role=Role.USER)
+COLLEAGUE: Final = caller("user-2", role=Role.USER)
+AUDITOR: Final = caller("auditor-1", role=Role.AUDITOR)
+STRANGER: Final = caller("agent-1", tenant_id=OTHER)
+
+_RULES: Final[Mapping[SectionName, tuple[int, int, Overflow]]] = {
+    SectionName.INSTRUCTIONS: (30, 100, Overflow.ERROR),
+    SectionName.TOOLS: (30, 60, Overflow.DROP),
+    SectionName.SCOPE: (20, 90, Overflow.ERROR),
+    SectionName.GOAL: (40, 95, Overflow.TRUNCATE),
+    SectionName.HISTORY: (40, 50, Overflow.SUMMARY),
+    SectionName.MEMORIES: (20, 40, Overflow.DROP),
+    SectionName.EVIDENCE: (70, 70, Overflow.CARDS),
+    SectionName.OBSERVATIONS: (30, 45, Overflow.TRUNCATE),
+    SectionName.STATE: (30, 80, Overflow.DROP),
+    SectionName.LIMITS: (10, 20, Overflow.DROP),
+}
+PROFILE: Final = Profile(
+    name="default",
+    description="For tests.",
+    instructions=(INSTRUCTIONS,),
+    degraded_allowed=False,
+    retrieval=RetrievalRule(evidence_depth=40, memories_depth=20, turns_depth=100, card_tokens=16),
+    weights=Weights(relevance=0.8, authority=0.1, freshness=0.1, freshness_half_life_days=180),
+    sections={
+        name: SectionRule(
+            max=Amount(percent=percent), priority=priority, overflow=rule, required=rule is Overflow.ERROR
+        )
+        for name, (percent, priority, rule) in _RULES.items()
+    },
+)
+BUNDLE: Final = Bundle(
+    version="sha256:test",
+    purposes={"service": Purpose(description="Doing what was asked.")},
+    profiles={"default": PROFILE},
+    instructions={INSTRUCTIONS: "Answer from the evidence.\nCite what you use.\n"},
+    sources=(
+        SourceRule(
+            name="tool", uri_prefix="tool://", trust=Trust.INTERNAL_TOOL, ceiling=Authority.TOOL_RESULT
+        ),
+        SourceRule(
+            name="document", uri_prefix="doc://", trust=Trust.EXTERNAL_TOOL, ceiling=Authority.DOCUMENT
+        ),
+    ),
+    commands={
+        "*": Command(
+            capability="effects",
+            approval=ApprovalNeed.NOT_NEEDED,
+            approver=Role.REVIEWER,
+            longest_expiry_hours=24,
+        )
+    },
+    retention={"operational": Retention(description="Runs.", text=RetainedText.FULL, days=90)},
+    roles={
+        Role.AGENT: RoleRule(capabilities=("effects", "reading", "launching")),
+        Role.USER: RoleRule(capabilities=("effects", "reading")),
+    },
+    tools={
+        "orders.*": ToolRule(read="reading", write="effects"),
+        "launches.*": ToolRule(read="reading", write="launching"),
+    },
+    stopping=Stopping(
+        contract_confirmation=ContractConfirmation.NEVER, rules=("Stop when a source is missing.",)
+    ),
+)
+
+
+class ReferenceCounter:
+    """Counts with tiktoken itself."""
+
+    encodings = frozenset(ENCODINGS)
+
+    def count(self, text: str, encoding: str = "o200k_base") -> int:
+        if encoding not in self.encodings:
+            raise Invalid("no such encoding", pointer="/encoding")
+        return count(text, encoding)
+
+    def encoding_for_model(self, model: str) -> str:
+        if model != "gpt-4":
+            raise Invalid("no such model", pointer="/model")
+        return "cl100k_base"
+
+
+class WholeChunker:
+    """Keeps every text as one chunk."""
+
+    def split(self, text: str, *, media_type: str, tokens_max: int) -> Sequence[Span]:
+        del media_type, tokens_max
+        return [Span(0, len(text))] if text.strip() else []
+
+
+@dataclass
+class World:
+    """A record with its ciphers and index; each method is one transaction of one caller."""
+
+    database: Database
+    ciphers: SubjectCiphers
+    tokens: ReferenceCounter
+    clock: Clock
+    index: EdgeIndex
+    retriever: Retriever
+    indexer: Indexer
+    bundle: Bundle = BUNDLE
+
+    @contextmanager
+    def unit(self, who: Caller = AGENT) -> Iterator[Unit]:
+        """Open a writing unit of work."""
+        with self.database.write(who.tenant_id) as session:
+            cipher = self.ciphers.for_tenant(who.tenant_id)
+            yield Unit(session, who, self.clock(), new_id, cipher, self.tokens)
+
+    def add(self, text: str, uri: str, *, who: Caller = AGENT, **fields: Any) -> Kept:  # noqa: ANN401 - fields of NewEvidence
+        """Keep one text as evidence and index it."""
+        new = NewEvidence(project="alpha", text=text, source=Source(uri, "document", None, SEEN))
+        with self.unit(who) as unit:
+            kept = add_evidence(replace(new, **fields), unit=unit, bundle=self.bundle, chunker=WholeChunker())
+        self.indexer.reconcile(who.tenant_id, [kept.id])
+        return kept
+
+    def build(self, who: Caller = AGENT, **fields: Any) -> Package:  # noqa: ANN401 - fields of PackageRequest
+        """Build a package."""
+        asked = PackageRequest(
+            project="alpha", purpose="service", max_tokens=4_000, query="status of plot 18"
+        )
+        with self.unit(who) as unit:
+            return build_package(
+                replace(asked, **fields),
+                unit=unit,
+                bundle=self.bundle,
+                sources=Sources(self.retriever, {"index": self.index.name}),
+            )
+
+
+@contextmanager
+def open_world(database: Database, folder: Path, clock: Clock) -> Iterator[World]:
+    """Open a world over a database, with its key store and index in `folder`."""
+    with ExitStack() as stack:
+        keys = KeyStore(f"sqlite:///{folder / 'keys.db'}", bytes(32), clock=clock)
+        stack.callback(keys.close)
+        embedder, encoder, ciphers = TinyEmbedder(), TinyEncoder(), SubjectCiphers(keys)
+        index = EdgeIndex(folder / "index", embedder=embedder, sparse=encoder)
+        stack.callback(index.close)
+        indexer = Indexer(
+            EvidenceSource(),
+            database=database,
+            ciphers=ciphers,
+            embedder=embedder,
+            sparse=encoder,
+            index=index,
+        )
+        retriever = Retriever(embedder, encoder, index)
+        yield World(database, ciphers, ReferenceCounter(), clock, index, retriever, indexer)
+
+
+def section(package: Package, name: str) -> Any:  # noqa: ANN401 - a section, kept short for tests
+    """Answer one section of a package."""
+    return next(part for part in package.sections if part.name == name)
