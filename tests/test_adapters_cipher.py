@@ -176,5 +176,5 @@ def test_sealing_is_fast_enough_to_stand_on_every_path(cipher: SubjectCipher) ->
     for _ in range(rounds):
         cipher.open(cipher.seal(text, subjects=["ada"], place=PLACE), place=PLACE)
 
-    # 20,000 a second are wanted and 35,000 were measured beside other work; the bound leaves room for a slow machine.
+    # 20,000 a second are wanted, and 35,000 measured beside other work; a slow machine gets some room.
     assert rounds / (time.process_time() - started) > 10_000

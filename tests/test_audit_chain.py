@@ -147,6 +147,18 @@ def test_writers_at_once_make_one_chain(trail: Trail) -> None:
     assert (verdict.intact, verdict.events) == (True, 30)
 
 
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+def test_recording_keeps_nobody_waiting_until_the_commit(trail: Trail) -> None:
+    """Else two requests that record first and then change the same rows would wait for each other."""
+    with trail.unit() as first:
+        record(first, Action.KEY_REVOKED, kind="key", ref="first")
+        with trail.unit() as second:
+            record(second, Action.KEY_REVOKED, kind="key", ref="second")
+
+    assert trail.refs() == ["second", "first"]
+    assert trail.verdict().intact
+
+
 def test_what_is_rolled_back_is_not_recorded(trail: Trail) -> None:
     trail.write(1)
 
