@@ -1,0 +1,1 @@
+"""Muniment: a service between an agent and its model."""

@@ -1,0 +1,1 @@
+"""Vendors behind our ports: index, embedder, tokens, chunker, files, keys and cipher."""

@@ -1,0 +1,1 @@
+"""Surfaces, each thin: HTTP and the command line."""

@@ -1,0 +1,1 @@
+"""Request and response shapes: pydantic only."""
