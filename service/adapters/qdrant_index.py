@@ -141,6 +141,16 @@ class QdrantIndex(ABC):
         with self._answering():
             return self._count(selection)
 
+    def count_items(self, tenant_id: str, kind: ItemKind, item_ids: Sequence[str]) -> int:
+        """Count the passages of the items, of any version: what an erasure asks afterwards."""
+        found = 0
+        for start in range(0, len(item_ids), _DELETE_ITEMS):
+            part = item_ids[start : start + _DELETE_ITEMS]
+            selection = points_module.points_of_items(tenant_id, kind, part)
+            with self._answering():
+                found += self._count(selection)
+        return found
+
     def close(self) -> None:
         """Flush and release. Further calls raise `IndexUnavailable`; closing again does nothing."""
         with self._lock:

@@ -15,7 +15,6 @@ from service.context.manifest import digest_of, manifest_of
 from service.context.merge import merge_duplicates
 from service.context.model import Candidate, Omission, Package, Rendering
 from service.context.plan import plan_sections
-from service.context.ports import MemoryReader
 from service.context.request import PackageRequest, RequestInconsistent
 from service.context.situation import Situation, look_up
 from service.context.sources import evidence as evidence_source
@@ -25,6 +24,7 @@ from service.context.store import ItemKey, KeptPackage, PackageStore
 from service.core.errors import Unavailable
 from service.core.tokens import ESTIMATE_ENCODING
 from service.identity.unit import Unit
+from service.memories.store import MemoryStore
 from service.policies.model import Bundle
 from service.policies.words import SectionName
 from service.retrieval.search import Retriever
@@ -44,7 +44,7 @@ class Sources:
 
     retriever: Retriever
     versions: Mapping[str, str]
-    memories: MemoryReader | None = None
+    memories: MemoryStore | None = None
 
 
 def build_package(asked: PackageRequest, *, unit: Unit, bundle: Bundle, sources: Sources) -> Package:

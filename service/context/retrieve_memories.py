@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from service.context.ports import MemoryPassage, MemoryReader
 from service.core.passages import PassageKey
 from service.identity.model import Project
 from service.identity.unit import Unit
+from service.memories.model import MemoryPassage
+from service.memories.store import MemoryStore
 from service.retrieval.model import ItemKind, SearchScope
 from service.retrieval.search import Ranked, Retriever
 
@@ -14,32 +15,38 @@ from service.retrieval.search import Ranked, Retriever
 def search_memories(
     query: str,
     *,
-    project: Project,
+    projects: Sequence[Project],
     purpose: str,
     limit: int,
     unit: Unit,
     retriever: Retriever,
-    memories: MemoryReader,
+    memories: MemoryStore,
 ) -> Sequence[Ranked[MemoryPassage]]:
     """Answer up to `limit` memories that the caller may read now for `purpose`, the best first.
 
-    An agent that acts for nobody finds the project's and none of a person. Raises `Unavailable` when the
+    Searched are the person's own and those of `projects`; an agent that acts for nobody finds none of a
+    person. Raises `Unavailable` when the
     index does not answer.
     """
+    scope = memory_scope(unit, projects)
+    if scope is None:
+        return []
     return retriever.search(
         query,
-        memory_scope(unit, project),
+        scope,
         reread=partial(memories.passages, caller=unit.caller, purpose=purpose, now=unit.now),
         neighbours=_no_neighbours,
         limit=limit,
     )
 
 
-def memory_scope(unit: Unit, project: Project) -> SearchScope:
-    """Answer where the caller's search for memories may look."""
-    scopes = [f"project:{project.id}"]
+def memory_scope(unit: Unit, projects: Sequence[Project]) -> SearchScope | None:
+    """Answer where the caller's search for memories may look; `None`: nowhere."""
+    scopes = [f"project:{project.id}" for project in projects]
     if unit.caller.person is not None:
         scopes.append(f"user:{unit.cipher.keyed_hash(unit.caller.person)}")
+    if not scopes:
+        return None
     readers = tuple(sorted(unit.cipher.keyed_hash(label) for label in unit.caller.reader_labels))
     return SearchScope(unit.tenant_id, ItemKind.MEMORY, tuple(scopes), readers)
 

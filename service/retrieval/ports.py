@@ -103,6 +103,10 @@ class VectorIndex(Protocol):
         """Count a tenant's passages."""
         ...
 
+    def count_items(self, tenant_id: str, kind: ItemKind, item_ids: Sequence[str]) -> int:
+        """Count the passages of the items, of any version: what an erasure asks afterwards."""
+        ...
+
     def close(self) -> None:
         """Flush and release. Further calls raise `Unavailable`."""
         ...

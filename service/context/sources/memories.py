@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 
 from service.context.model import Candidate, Group, OmissionReason, Part, Shape
-from service.context.ports import MemoryPassage, MemoryReader
 from service.context.retrieve_memories import search_memories
 from service.context.situation import Situation
 from service.core.hashing import hash_text
 from service.executions.model import MemoryMode
+from service.memories.model import MemoryPassage
+from service.memories.store import MemoryStore
 from service.policies.words import Destination
 from service.retrieval.search import Ranked, Retriever
 
 
-def collect(situation: Situation, retriever: Retriever, memories: MemoryReader) -> Sequence[Candidate]:
+def collect(situation: Situation, retriever: Retriever, memories: MemoryStore) -> Sequence[Candidate]:
     """Answer what was found, the best first; nothing where the run's memory is off.
 
     Raises `Unavailable` when the index does not answer.
@@ -24,7 +25,7 @@ def collect(situation: Situation, retriever: Retriever, memories: MemoryReader) 
         return []
     ranked = search_memories(
         situation.query,
-        project=situation.project,
+        projects=[situation.project],
         purpose=situation.asked.purpose,
         limit=depth,
         unit=situation.unit,
@@ -41,9 +42,8 @@ def _may_be_shown(memory: MemoryPassage, situation: Situation) -> bool:
 
 def _candidate(ranked: Ranked[MemoryPassage], situation: Situation) -> Candidate:
     memory = ranked.item
-    expired = memory.expires_at is not None and memory.expires_at <= situation.unit.now
+    expired = memory.expires_at <= situation.unit.now
     checked = f", check anew for {', '.join(memory.revalidate)}" if memory.revalidate else ""
-    standing = "advisory" if memory.advisory else "kept"
     return Candidate(
         kind="memory",
         id=memory.memory_id,
@@ -51,7 +51,7 @@ def _candidate(ranked: Ranked[MemoryPassage], situation: Situation) -> Candidate
         parts=(Part(memory.key_name, memory.text),),
         sha256=hash_text(memory.text),
         cite="M",
-        group=Group(f"{memory.class_name}|{checked}", memory.class_name, f"({standing}{checked})"),
+        group=Group(f"{memory.class_name}|{checked}", memory.class_name, f"(advisory{checked})"),
         shape=Shape.PROSE,
         card_title=memory.key_name,
         trust=memory.trust,

@@ -13,7 +13,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service.core.errors import Refusal
-from service.entry.http import health
+from service.entry.http import (
+    evidence,
+    evidence_batch,
+    executions,
+    executions_conversation,
+    executions_ledger,
+    executions_work,
+    health,
+    memories,
+    packages,
+    policies,
+)
 from service.entry.http.authenticate import Authenticate
 from service.entry.http.limits import RateLimit
 from service.entry.http.openapi import install
@@ -23,7 +34,17 @@ from service.entry.http.shell import Shell
 from service.entry.http.state import state_of
 from service.wiring import Runtime
 
-ROUTERS: Final[tuple[APIRouter, ...]] = ()
+ROUTERS: Final[tuple[APIRouter, ...]] = (
+    evidence_batch.router,
+    evidence.router,
+    executions.router,
+    executions_work.router,
+    executions_conversation.router,
+    executions_ledger.router,
+    memories.router,
+    packages.router,
+    policies.router,
+)
 """Every capability's routes. A new one adds its line here and gets all conventions with it."""
 
 

@@ -1,0 +1,309 @@
+"""Routes of long-term memory: propose, decide, read, search, delete, and consent."""
+
+from typing import Annotated, Final, Literal
+
+from fastapi import Path, Query
+from starlette.responses import Response
+
+from service.context.citations import RecordCitations
+from service.context.retrieve_memories import search_memories
+from service.core.errors import Forbidden, NotFound, Unavailable
+from service.core.paging import PAGE_ITEMS_DEFAULT
+from service.entry.http.edge import Cursor, Edge, Limit, PathId, Reply, needs, new_router, operation
+from service.entry.http.memories_shapes import (
+    consent_answers,
+    memory_answer,
+    new_proposal,
+    proposal_answer,
+    proposal_listed,
+    receipt_answer,
+)
+from service.identity.matrix import (
+    MEMORIES_OWN,
+    MEMORIES_PROPOSE,
+    MEMORIES_READ,
+    PROPOSALS_DECIDE,
+    PROPOSALS_READ,
+)
+from service.identity.unit import Unit
+from service.memories.consent import list_consents, set_consent
+from service.memories.decide import decide_proposal
+from service.memories.forget import forget_memory, get_erasure, settle_erasure
+from service.memories.model import (
+    AlreadyDecided,
+    MemoryStatus,
+    NothingToRemember,
+    NotYoursToDecide,
+    PurposeNotOfClass,
+)
+from service.memories.propose import propose_memory
+from service.memories.store import MemoryStore
+from service.memories.store_proposals import ProposalStore
+from service.policies.active import active_bundle
+from service.policies.verdict import Outcome
+from service.retrieval.model import ItemKind
+from service.wire.memories import (
+    ConsentAnswer,
+    ConsentsAnswer,
+    DecideProposal,
+    MemoriesFound,
+    MemoryAnswer,
+    MemoryErased,
+    MemoryFound,
+    MemoryPage,
+    ProposalAnswer,
+    ProposalPage,
+    ProposeMemory,
+    ReceiptAnswer,
+    SearchMemories,
+    SetConsent,
+)
+
+router = new_router("memories")
+
+_ID: Final = "01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11"
+_PROPOSAL: Final = {
+    "project": "alpha",
+    "class": "preference",
+    "subject": "user-1",
+    "key": "reply_style",
+    "text": "Prefers concise explanations",
+    "confidence": 0.9,
+    "provenance": [{"kind": "turn", "id": _ID, "quote": "keep it short"}],
+    "purpose": "personalisation",
+}
+
+ClassName = Annotated[str | None, Query(alias="class", max_length=64)]
+PurposeName = Annotated[str, Path(max_length=64, pattern=r"^[a-z][a-z0-9_]*$")]
+SubjectName = Annotated[str | None, Query(max_length=200)]
+KeyName = Annotated[str | None, Query(max_length=100)]
+Status = Literal["active", "paused", "expired", "superseded", "quarantined", "grace"]
+Decision = Literal["approved", "denied", "pending_review"]
+
+
+@router.post(
+    "/memory-proposals",
+    **operation(
+        summary="Propose something to be remembered",
+        answer=ProposalAnswer,
+        status=201,
+        example=_PROPOSAL,
+        problems=[NotFound, PurposeNotOfClass, NothingToRemember],
+    ),
+)
+def propose(body: ProposeMemory, edge: Edge = needs(MEMORIES_PROPOSE)) -> Response:
+    """Answer the policy's decision: a denial is an answer, with all of its reasons, and no error."""
+
+    def work(unit: Unit) -> Reply:
+        decided = propose_memory(
+            new_proposal(body), unit=unit, bundle=active_bundle(unit), citations=RecordCitations(unit)
+        )
+        return Reply(proposal_answer(decided), status=201, project_id=decided.proposal.project_id)
+
+    return edge.create(work)
+
+
+@router.get(
+    "/memory-proposals",
+    **operation(
+        summary="List proposals: yours, those about you, and a reviewer's queue", answer=ProposalPage
+    ),
+)
+def list_proposals(
+    decision: Decision | None = None,
+    limit: Limit = PAGE_ITEMS_DEFAULT,
+    cursor: Cursor = None,
+    edge: Edge = needs(PROPOSALS_READ),
+) -> Response:
+    """Answer proposals, newest first, with their exact words while they wait."""
+    page = edge.page(limit, cursor, decision)
+
+    def work(unit: Unit) -> Reply:
+        outcome = None if decision is None else Outcome(decision)
+        found = ProposalStore.of(unit).list_for(unit.caller, page, outcome=outcome)
+        items = [proposal_listed(proposal, unit) for proposal in found.items]
+        return Reply(ProposalPage(items=items, next_cursor=found.next_cursor))
+
+    return edge.read(work)
+
+
+@router.post(
+    "/memory-proposals/{proposal_id}/decision",
+    **operation(
+        summary="Decide a waiting proposal",
+        answer=ProposalAnswer,
+        example={"decision": "approve", "reason": "said so in the meeting"},
+        problems=[NotFound, Forbidden, NotYoursToDecide, AlreadyDecided],
+    ),
+)
+def decide(proposal_id: PathId, body: DecideProposal, edge: Edge = needs(PROPOSALS_DECIDE)) -> Response:
+    """Answer what became of it: everything is judged again at this moment."""
+
+    def work(unit: Unit) -> Reply:
+        decided = decide_proposal(
+            proposal_id,
+            approve=body.decision == "approve",
+            unit=unit,
+            bundle=active_bundle(unit),
+            citations=RecordCitations(unit),
+        )
+        return Reply(proposal_answer(decided), project_id=decided.proposal.project_id)
+
+    return edge.create(work)
+
+
+@router.get("/memories", **operation(summary="List memories that you may read", answer=MemoryPage))
+def list_memories(  # noqa: PLR0917 - FastAPI passes each by name
+    subject: SubjectName = None,
+    class_: ClassName = None,
+    key: KeyName = None,
+    status: Status | None = None,
+    limit: Limit = PAGE_ITEMS_DEFAULT,
+    cursor: Cursor = None,
+    edge: Edge = needs(MEMORIES_READ),
+) -> Response:
+    """Answer memories, newest first. A person sees all that is kept about them, whatever its state."""
+    page = edge.page(limit, cursor, subject, class_, key, status)
+
+    def work(unit: Unit) -> Reply:
+        bundle = active_bundle(unit)
+        found = MemoryStore.of(unit, bundle).list_readable(
+            page,
+            caller=unit.caller,
+            now=unit.now,
+            subject=subject,
+            class_name=class_,
+            key=key,
+            status=None if status is None else MemoryStatus(status),
+        )
+        items = [memory_answer(memory, unit, bundle) for memory in found.items]
+        return Reply(MemoryPage(items=items, next_cursor=found.next_cursor))
+
+    return edge.read(work)
+
+
+@router.get("/memories/{memory_id}", **operation(summary="Read one memory", answer=MemoryAnswer))
+def get_memory(memory_id: PathId, edge: Edge = needs(MEMORIES_READ)) -> Response:
+    """Answer a memory with its source, purpose, lawful basis and expiry."""
+
+    def work(unit: Unit) -> Reply:
+        bundle = active_bundle(unit)
+        found = MemoryStore.of(unit, bundle).get_readable(memory_id, caller=unit.caller, now=unit.now)
+        if found is None:
+            raise NotFound
+        return Reply(memory_answer(found, unit, bundle), etag=found.version)
+
+    return edge.read(work)
+
+
+@router.post(
+    "/memories/search",
+    **operation(
+        summary="Search memories under the reader policy",
+        answer=MemoriesFound,
+        example={
+            "query": "how should replies be written?",
+            "subject": "user-1",
+            "purpose": "personalisation",
+            "limit": 10,
+        },
+        problems=[NotFound, PurposeNotOfClass, Unavailable],
+    ),
+)
+def search(body: SearchMemories, edge: Edge = needs(MEMORIES_READ)) -> Response:
+    """Answer what may be relied on for the purpose now: the person's own and the projects'."""
+
+    def work(unit: Unit) -> Reply:
+        bundle = active_bundle(unit)
+        if body.purpose not in bundle.purposes:
+            raise PurposeNotOfClass("The active policy has no such purpose.", pointer="/purpose")
+        if body.subject is not None and body.subject != unit.caller.person:
+            raise NotFound
+        found = search_memories(
+            body.query,
+            projects=sorted(
+                unit.caller.projects if body.project is None else [unit.project(body.project)],
+                key=lambda project: project.id,
+            ),
+            purpose=body.purpose,
+            limit=body.limit,
+            unit=unit,
+            retriever=edge.runtime.retriever,
+            memories=MemoryStore.of(unit, bundle),
+        )
+        items = [
+            MemoryFound(memory=memory_answer(ranked.item.memory, unit, bundle), scores=dict(ranked.scores))
+            for ranked in found
+        ]
+        return Reply(MemoriesFound(items=items))
+
+    return edge.read(work)
+
+
+@router.delete(
+    "/memories/{memory_id}",
+    **operation(
+        summary="Erase a memory from every store",
+        answer=MemoryErased,
+        problems=[NotFound, Forbidden],
+    ),
+)
+def delete(memory_id: PathId, edge: Edge = needs(MEMORIES_OWN)) -> Response:
+    """Answer the receipt: for each store what was removed, and what a query of its own found afterwards."""
+    erasure = edge.transact(lambda unit: forget_memory(memory_id, unit=unit, bundle=active_bundle(unit)))
+    left = _passages_left(edge, memory_id)
+
+    def settle(unit: Unit) -> Reply:
+        settled = settle_erasure(erasure, passages_left=left, unit=unit)
+        return Reply(MemoryErased(receipt=receipt_answer(settled)))
+
+    return edge.write(settle)
+
+
+@router.get("/erasures/{erasure_id}", **operation(summary="Follow an erasure of yours", answer=ReceiptAnswer))
+def erasure(erasure_id: PathId, edge: Edge = needs(MEMORIES_OWN)) -> Response:
+    """Answer how far it has come in each store."""
+    return edge.read(lambda unit: Reply(receipt_answer(get_erasure(erasure_id, unit=unit))))
+
+
+@router.put(
+    "/consents/{purpose}",
+    **operation(
+        summary="Give or withdraw your consent",
+        answer=ConsentAnswer,
+        example={"subject": "user-1", "granted": True, "text_version": "2026-11"},
+        problems=[NotFound, PurposeNotOfClass],
+    ),
+)
+def consent(purpose: PurposeName, body: SetConsent, edge: Edge = needs(MEMORIES_OWN)) -> Response:
+    """Answer the consent with its history; a withdrawal counts from the next request, everywhere."""
+
+    def work(unit: Unit) -> Reply:
+        history = set_consent(
+            body.subject,
+            purpose,
+            granted=body.granted,
+            text_version=body.text_version,
+            unit=unit,
+            bundle=active_bundle(unit),
+        )
+        return Reply(consent_answers(body.subject, history)[0])
+
+    return edge.write(work)
+
+
+@router.get("/consents", **operation(summary="List your consents with their history", answer=ConsentsAnswer))
+def consents(
+    subject: Annotated[str, Query(min_length=1, max_length=200)], edge: Edge = needs(MEMORIES_OWN)
+) -> Response:
+    """Answer each purpose that was ever consented to."""
+    return edge.read(
+        lambda unit: Reply(ConsentsAnswer(items=consent_answers(subject, list_consents(subject, unit=unit))))
+    )
+
+
+def _passages_left(edge: Edge, memory_id: str) -> int | None:
+    try:
+        return edge.runtime.index.count_items(edge.caller.tenant_id, ItemKind.MEMORY, [memory_id])
+    except Unavailable:
+        return None

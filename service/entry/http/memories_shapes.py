@@ -1,0 +1,154 @@
+"""What proposals, memories, consents and erasures look like outside."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from service.identity.unit import Unit
+from service.memories.model import Citation as CitationModel
+from service.memories.model import ConsentAct, Decided, Erasure, Memory, NewProposal, Proposal
+from service.policies.model import Bundle
+from service.policies.words import ProvenanceKind
+from service.wire.memories import (
+    ConsentActAnswer,
+    ConsentAnswer,
+    MemoryAnswer,
+    MemoryNamed,
+    ProposalAnswer,
+    ProposalListed,
+    ProposeMemory,
+    ReasonAnswer,
+    ReceiptAnswer,
+    StoreReceiptAnswer,
+)
+
+
+def new_proposal(body: ProposeMemory) -> NewProposal:
+    """Read a proposal."""
+    return NewProposal(
+        project=body.project,
+        class_name=body.class_,
+        subject=body.subject,
+        key=body.key,
+        text=body.text or None,
+        value=body.value,
+        confidence=body.confidence,
+        citations=tuple(
+            CitationModel(ProvenanceKind(source.kind), source.id, source.quote) for source in body.provenance
+        ),
+        purpose=body.purpose,
+    )
+
+
+def proposal_answer(decided: Decided) -> ProposalAnswer:
+    """Answer a decision."""
+    proposal, memory = decided.proposal, decided.memory
+    return ProposalAnswer(
+        id=proposal.id,
+        decision=proposal.outcome.value,
+        reasons=[ReasonAnswer(code=reason.code.value, message=reason.message) for reason in decided.reasons],
+        policy_version=proposal.policy_version,
+        memory=None if memory is None else MemoryNamed(id=memory.id, version=memory.version),
+    )
+
+
+def proposal_listed(proposal: Proposal, unit: Unit) -> ProposalListed:
+    """Answer a proposal as the queue shows it: the exact words, and what they came from."""
+    content = proposal.content
+    return ProposalListed(
+        id=proposal.id,
+        project=unit.project_of(proposal.project_id).name,
+        class_=proposal.class_name,
+        decision=proposal.outcome.value,
+        codes=list(proposal.codes),
+        approver=None if proposal.approver is None else proposal.approver.value,
+        subject=None if content is None else content.subject,
+        key=None if content is None else content.key,
+        text=None if content is None else content.text,
+        value=None if content is None else content.value,
+        provenance=[] if content is None else [_cited(citation) for citation in content.citations],
+        purpose=proposal.purpose,
+        confidence=proposal.confidence,
+        proposer=proposal.proposer,
+        policy_version=proposal.policy_version,
+        memory_id=proposal.memory_id,
+        created_at=proposal.created_at,
+    )
+
+
+def memory_answer(memory: Memory, unit: Unit, bundle: Bundle) -> MemoryAnswer:
+    """Answer a memory with what its class says about it now."""
+    rule = bundle.classes.get(memory.class_name)
+    content = memory.content
+    names = {project.id: project.name for project in unit.caller.projects}
+    return MemoryAnswer(
+        id=memory.id,
+        class_=memory.class_name,
+        # A person's memory may come from a project that they have left: its name is not theirs to read.
+        project=names.get(memory.project_id, memory.project_id),
+        subject=content.subject,
+        key=content.key,
+        text=content.text,
+        value=content.value,
+        purpose=memory.purpose,
+        purposes=[] if rule is None else list(rule.purposes),
+        lawful_basis=None if rule is None or rule.lawful_basis is None else rule.lawful_basis.value,
+        because=None if rule is None else rule.because,
+        confidence=memory.confidence,
+        provenance=[
+            {**_cited(citation), **place}
+            for citation, place in zip(content.citations, memory.provenance, strict=True)
+        ],
+        trust=memory.trust.value,
+        version=memory.version,
+        created_at=memory.created_at,
+        expires_at=memory.expires_at,
+        status=memory.status.value,
+        advisory=True,
+        revalidate=[] if rule is None else [stake.value for stake in rule.revalidate_for],
+        policy_version=memory.policy_version,
+    )
+
+
+def receipt_answer(erasure: Erasure) -> ReceiptAnswer:
+    """Answer a receipt. There is no backup that could hold it: none is taken by this service."""
+    return ReceiptAnswer(
+        id=erasure.id,
+        status="completed" if erasure.is_complete else "running",
+        stores=[
+            StoreReceiptAnswer(
+                store=store.store,
+                removed=store.removed,
+                verified=store.verified,
+                state="done" if store.is_done else "pending",
+            )
+            for store in erasure.stores
+        ],
+        backups_expire_at=None,
+        completed_at=erasure.completed_at,
+    )
+
+
+def consent_answers(subject: str, history: Sequence[ConsentAct]) -> list[ConsentAnswer]:
+    """Answer a person's consents from their history, one for each purpose."""
+    return [
+        _consent(subject, purpose, list(acts))
+        for purpose, acts in groupby(history, key=lambda act: act.purpose)
+    ]
+
+
+def _consent(subject: str, purpose: str, acts: list[ConsentAct]) -> ConsentAnswer:
+    return ConsentAnswer(
+        purpose=purpose,
+        subject=subject,
+        granted=acts[-1].granted,
+        text_version=acts[-1].text_version,
+        history=[
+            ConsentActAnswer(granted=act.granted, text_version=act.text_version, at=act.at, by=act.by)
+            for act in acts
+        ],
+    )
+
+
+def _cited(citation: CitationModel) -> dict[str, Any]:
+    return {"kind": citation.kind.value, "id": citation.id, "quote": citation.quote}

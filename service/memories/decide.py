@@ -1,0 +1,125 @@
+"""`decide`: a person's word on a proposal that waits. Everything is judged again at that moment."""
+
+from service.audit.model import Action
+from service.audit.record import record
+from service.core.errors import NotFound
+from service.core.ids import is_id
+from service.identity.model import Project
+from service.identity.unit import Unit
+from service.memories.model import (
+    AlreadyDecided,
+    Decided,
+    NewProposal,
+    NotYoursToDecide,
+    Proposal,
+)
+from service.memories.ports import Citations
+from service.memories.propose import judge, keep
+from service.memories.rules import is_complete, part_in_decision, slot_of
+from service.memories.store import MemoryStore
+from service.memories.store_proposals import ProposalStore
+from service.policies.model import Bundle
+from service.policies.verdict import Outcome, Reason, ReasonCode
+
+
+def decide_proposal(
+    proposal_id: str, *, approve: bool, unit: Unit, bundle: Bundle, citations: Citations
+) -> Decided:
+    """Approve or reject a waiting proposal; approved, it is kept if the policy still allows it now.
+
+    Raises `NotFound` for one that the caller may not read, `NotYoursToDecide`, `AlreadyDecided`.
+    """
+    proposal = get_proposal(proposal_id, unit=unit, lock=True)
+    part = part_in_decision(proposal, unit.caller, is_subject=_is_subject(proposal, unit))
+    if part is None:
+        raise NotYoursToDecide
+    if proposal.outcome is not Outcome.PENDING_REVIEW or proposal.content is None:
+        raise AlreadyDecided
+    if not approve:
+        reason = Reason(ReasonCode.REVIEW_REQUIRED, f"the {part.value} rejected it", "approval.by")
+        return _settle(proposal, Outcome.DENIED, (reason,), (), None, unit=unit)
+    approvals = (*proposal.approvals, part.value)
+    if not is_complete(proposal.approver, approvals):
+        reason = Reason(ReasonCode.REVIEW_REQUIRED, "another person decides too", "approval.by")
+        return _settle(proposal, Outcome.PENDING_REVIEW, (reason,), approvals, None, unit=unit)
+    return _keep_if_still_allowed(proposal, approvals, unit=unit, bundle=bundle, citations=citations)
+
+
+def get_proposal(proposal_id: str, *, unit: Unit, lock: bool = False) -> Proposal:
+    """Answer a proposal that the caller made, that is about the caller, or that waits for a reviewer.
+
+    Raises `NotFound` for any other.
+    """
+    found = ProposalStore.of(unit).find(proposal_id, lock=lock) if is_id(proposal_id) else None
+    if found is None or found.project_id not in unit.caller.project_ids:
+        raise NotFound
+    is_mine = found.proposer == unit.caller.principal or _is_subject(found, unit)
+    if is_mine or part_in_decision(found, unit.caller, is_subject=False) is not None:
+        return found
+    raise NotFound
+
+
+def _is_subject(proposal: Proposal, unit: Unit) -> bool:
+    person = unit.caller.person
+    return person is not None and proposal.subject_hash == unit.cipher.keyed_hash(person)
+
+
+def _keep_if_still_allowed(
+    proposal: Proposal, approvals: tuple[str, ...], *, unit: Unit, bundle: Bundle, citations: Citations
+) -> Decided:
+    assert proposal.content is not None
+    content = proposal.content
+    project: Project = unit.project_of(proposal.project_id)
+    new = NewProposal(
+        project=project.name,
+        class_name=proposal.class_name,
+        subject=content.subject,
+        key=content.key,
+        text=content.text,
+        value=content.value,
+        confidence=proposal.confidence,
+        citations=content.citations,
+        purpose=proposal.purpose,
+    )
+    slot = slot_of(new, project.id, bundle, unit.cipher)
+    MemoryStore.of(unit, bundle).lock(slot)
+    cited = [citations.look_up(citation, subject=content.subject) for citation in content.citations]
+    verdict = judge(new, slot, cited, unit=unit, bundle=bundle, proposed=proposal)
+    if verdict.outcome is Outcome.DENIED:
+        return _settle(proposal, Outcome.DENIED, verdict.reasons, approvals, None, unit=unit)
+    memory = keep(new, slot, cited, verdict, unit=unit, bundle=bundle, by=proposal.proposer)
+    settled = _settle(proposal, Outcome.APPROVED, (), approvals, memory.id, unit=unit)
+    return Decided(settled.proposal, (), memory)
+
+
+def _settle(
+    proposal: Proposal,
+    outcome: Outcome,
+    reasons: tuple[Reason, ...],
+    approvals: tuple[str, ...],
+    memory_id: str | None,
+    *,
+    unit: Unit,
+) -> Decided:
+    codes = [reason.code.value for reason in reasons]
+    ProposalStore.of(unit).decide(
+        proposal.id,
+        outcome=outcome,
+        codes=codes,
+        approvals=approvals,
+        memory_id=memory_id,
+        at=unit.now,
+        by=unit.caller.principal,
+    )
+    record(
+        unit,
+        Action.PROPOSAL_DECIDED,
+        kind="memory_proposal",
+        ref=proposal.id,
+        outcome=outcome.value,
+        codes=codes,
+        memory=memory_id,
+    )
+    settled = ProposalStore.of(unit).find(proposal.id)
+    assert settled is not None
+    return Decided(settled, reasons, None)

@@ -1,0 +1,189 @@
+"""`propose`: hand something in to be remembered, and get the policy's decision with all of its reasons."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from service.audit.model import Action
+from service.audit.record import record
+from service.identity.unit import Unit
+from service.memories.model import (
+    Cited,
+    Content,
+    Decided,
+    Memory,
+    MemoryStatus,
+    NewProposal,
+    NothingToRemember,
+    Proposal,
+    PurposeNotOfClass,
+    Slot,
+    shown_text,
+)
+from service.memories.ports import Citations
+from service.memories.rules import compare, memory_mode_of, newest, read_principal, slot_of
+from service.memories.sealing import hash_content
+from service.memories.store import MemoryStore
+from service.memories.store_consents import ConsentStore
+from service.memories.store_proposals import ProposalStore
+from service.policies.evaluate import judge_proposal
+from service.policies.model import Bundle
+from service.policies.verdict import Outcome, ProposalFacts, Verdict
+
+
+def propose_memory(new: NewProposal, *, unit: Unit, bundle: Bundle, citations: Citations) -> Decided:
+    """Decide a proposal under the active bundle and keep what it allows; keep that it was decided.
+
+    Raises `NotFound` for a project that is not the caller's, `PurposeNotOfClass`, `NothingToRemember`.
+    """
+    project = unit.project(new.project)
+    _refuse_the_meaningless(new, bundle)
+    slot = slot_of(new, project.id, bundle, unit.cipher)
+    store = MemoryStore.of(unit, bundle)
+    store.lock(slot)
+    cited = [citations.look_up(citation, subject=new.subject) for citation in new.citations]
+    verdict = judge(new, slot, cited, unit=unit, bundle=bundle)
+    memory = None
+    if verdict.outcome is Outcome.APPROVED:
+        memory = keep(new, slot, cited, verdict, unit=unit, bundle=bundle, by=unit.caller.principal)
+    proposal = Proposal(
+        id=unit.ids(),
+        project_id=project.id,
+        class_name=new.class_name,
+        outcome=verdict.outcome,
+        codes=tuple(code.value for code in verdict.codes),
+        approver=verdict.approver,
+        policy_version=verdict.policy_version,
+        purpose=new.purpose,
+        confidence=new.confidence,
+        proposer=unit.caller.principal,
+        subject_hash=slot.subject_hash,
+        content=content_of(new) if verdict.outcome is Outcome.PENDING_REVIEW else None,
+        created_at=unit.now,
+        memory_id=None if memory is None else memory.id,
+    )
+    ProposalStore.of(unit).add(proposal, content_of(new))
+    record(
+        unit,
+        Action.MEMORY_PROPOSED,
+        kind="memory_proposal",
+        ref=proposal.id,
+        outcome=verdict.outcome.value,
+        codes=list(proposal.codes),
+        policy_version=verdict.policy_version,
+        memory=proposal.memory_id,
+    )
+    return Decided(proposal, verdict.reasons, memory)
+
+
+def judge(
+    new: NewProposal,
+    slot: Slot,
+    cited: Sequence[Cited],
+    *,
+    unit: Unit,
+    bundle: Bundle,
+    proposed: Proposal | None = None,
+) -> Verdict:
+    """Gather what the record knows about a proposal and let the bundle decide.
+
+    `proposed` is the proposal where it is judged again: then its proposer counts, not who decides it.
+    """
+    proposer = read_principal(unit.caller.principal if proposed is None else proposed.proposer)
+    store = MemoryStore.of(unit, bundle)
+    standing = store.standing(slot, now=unit.now)
+    content_hash = hash_content(content_of(new), cipher=unit.cipher)
+    facts = ProposalFacts(
+        class_name=new.class_name,
+        proposer_role=proposer.role,
+        subject=new.subject,
+        acts_for_subject=new.subject is not None and proposer.person == new.subject,
+        text=new.text,
+        value=new.value,
+        purpose=new.purpose,
+        confidence=new.confidence,
+        provenance=tuple(found.facts for found in cited),
+        consent_given=new.subject is not None and ConsentStore.of(unit).stands(new.subject, new.purpose),
+        existing=compare(
+            None if standing is None else standing.content_hash,
+            None if standing is None else standing.observed_at,
+            content_hash,
+            newest(cited),
+        ),
+        quota_used=store.count_active(slot, now=unit.now),
+        execution_memory_mode=memory_mode_of(cited),
+    )
+    return judge_proposal(facts, bundle, unit.now)
+
+
+def keep(
+    new: NewProposal,
+    slot: Slot,
+    cited: Sequence[Cited],
+    verdict: Verdict,
+    *,
+    unit: Unit,
+    bundle: Bundle,
+    by: str,
+) -> Memory:
+    """Make the proposal an active memory; what stood in its slot leaves search and packages at once."""
+    assert verdict.expires_at is not None
+    store = MemoryStore.of(unit, bundle)
+    for left in store.vacate(slot, now=unit.now):
+        unit.stage("memory.deleted", item_id=left)
+        record(unit, Action.MEMORY_SUPERSEDED, kind="memory", ref=left)
+    content = content_of(new)
+    memory = Memory(
+        id=unit.ids(),
+        version=1,
+        project_id=slot.project_id,
+        class_name=new.class_name,
+        status=MemoryStatus.ACTIVE,
+        content=content,
+        purpose=new.purpose,
+        confidence=new.confidence,
+        trust=verdict.trust,
+        policy_version=verdict.policy_version,
+        created_at=unit.now,
+        expires_at=verdict.expires_at,
+        tokens=unit.tokens.count(shown_text(content)),
+        provenance=_provenance(new, cited),
+    )
+    store.add(memory, slot, observed_at=newest(cited), by=by)
+    unit.stage("memory.changed", item_id=memory.id, version=memory.version)
+    record(
+        unit,
+        Action.MEMORY_KEPT,
+        kind="memory",
+        ref=memory.id,
+        version=memory.version,
+        policy_version=verdict.policy_version,
+    )
+    return memory
+
+
+def content_of(new: NewProposal) -> Content:
+    """Answer the words of a proposal."""
+    return Content(new.subject, new.key, new.text, new.value, new.citations)
+
+
+def _refuse_the_meaningless(new: NewProposal, bundle: Bundle) -> None:
+    if not new.text and new.value is None:
+        raise NothingToRemember("Give a text or a value.", pointer="/text")
+    if new.purpose not in bundle.purposes:
+        raise PurposeNotOfClass("The active policy has no such purpose.", pointer="/purpose")
+    rule = bundle.classes.get(new.class_name)
+    if rule is not None and not rule.takes_purpose(new.purpose):
+        raise PurposeNotOfClass("The class does not list this purpose.", pointer="/purpose")
+
+
+def _provenance(new: NewProposal, cited: Sequence[Cited]) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {
+            "kind": citation.kind.value,
+            "id": citation.id,
+            "version": found.version,
+            "start": found.start,
+            "end": found.end,
+        }
+        for citation, found in zip(new.citations, cited, strict=True)
+    )

@@ -1,0 +1,83 @@
+"""Queries of one tenant's erasures. A row names what was erased by a keyed hash and never by its words."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlmodel import Session
+
+from service.core.cipher import Cipher
+from service.core.ids import is_id
+from service.identity.unit import Unit
+from service.memories.model import Erasure, StoreReceipt
+from service.memories.tables import ErasureRow
+
+
+class ErasureStore:
+    """One tenant's erasures, inside one transaction."""
+
+    def __init__(self, session: Session, tenant_id: str, cipher: Cipher) -> None:
+        self._session = session
+        self._tenant_id = tenant_id
+        self._cipher = cipher
+
+    @classmethod
+    def of(cls, unit: Unit) -> "ErasureStore":
+        """Answer the store of a unit of work."""
+        return cls(unit.session, unit.tenant_id, unit.cipher)
+
+    def add(self, erasure: Erasure, *, kind: str, ref: str) -> None:
+        """Keep a new erasure."""
+        self._session.add(
+            ErasureRow(
+                tenant_id=self._tenant_id,
+                id=erasure.id,
+                kind=kind,
+                ref_hash=self._cipher.keyed_hash(f"{kind}/{ref}"),
+                requester=erasure.requester,
+                status="running",
+                stores=_rows(erasure),
+                created_at=erasure.created_at,
+                completed_at=erasure.completed_at,
+            )
+        )
+
+    def find(self, erasure_id: str) -> Erasure | None:
+        """Answer an erasure of the tenant, or `None`: no caller is asked about."""
+        row = self._session.get(ErasureRow, (self._tenant_id, erasure_id)) if is_id(erasure_id) else None
+        if row is None:
+            return None
+        return Erasure(
+            id=row.id,
+            requester=row.requester,
+            stores=tuple(
+                StoreReceipt(store["store"], store["removed"], store["verified"], store["is_done"])
+                for store in row.stores
+            ),
+            created_at=row.created_at,
+            completed_at=row.completed_at,
+        )
+
+    def is_of(self, erasure_id: str, *, kind: str, ref: str) -> bool:
+        """Say whether the erasure is of that thing."""
+        row = self._session.get(ErasureRow, (self._tenant_id, erasure_id))
+        return row is not None and row.ref_hash == self._cipher.keyed_hash(f"{kind}/{ref}")
+
+    def update(self, erasure: Erasure, *, completed_at: datetime | None) -> None:
+        """Write down how far it has come."""
+        row = self._session.get_one(ErasureRow, (self._tenant_id, erasure.id))
+        row.stores = _rows(erasure)
+        row.completed_at = completed_at
+        row.status = "running" if completed_at is None else "completed"
+        self._session.add(row)
+
+
+def _rows(erasure: Erasure) -> list[dict[str, Any]]:
+    return [
+        {
+            "store": store.store,
+            "removed": store.removed,
+            "verified": store.verified,
+            "is_done": store.is_done,
+        }
+        for store in erasure.stores
+    ]

@@ -1,0 +1,151 @@
+"""Queries of one tenant's proposals."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import or_
+from sqlmodel import Session, col, select
+
+from service.core.cipher import Cipher, TextErased
+from service.core.paging import Page, PageRequest
+from service.identity.matrix import PROPOSALS_DECIDE
+from service.identity.model import Caller, Role
+from service.identity.unit import Unit
+from service.memories.model import Content, Proposal
+from service.memories.sealing import hash_content, open_content, seal_content
+from service.memories.tables import ProposalRow
+from service.policies.verdict import Outcome
+from service.policies.words import Approver
+
+
+class ProposalStore:
+    """One tenant's proposals, inside one transaction."""
+
+    def __init__(self, session: Session, tenant_id: str, cipher: Cipher) -> None:
+        self._session = session
+        self._tenant_id = tenant_id
+        self._cipher = cipher
+
+    @classmethod
+    def of(cls, unit: Unit) -> "ProposalStore":
+        """Answer the store of a unit of work."""
+        return cls(unit.session, unit.tenant_id, unit.cipher)
+
+    def add(self, proposal: Proposal, content: Content) -> None:
+        """Keep a proposal: its words only while somebody must still read them, else a keyed hash."""
+        place = _place(proposal.id)
+        kept = proposal.outcome is Outcome.PENDING_REVIEW
+        self._session.add(
+            ProposalRow(
+                tenant_id=self._tenant_id,
+                id=proposal.id,
+                project_id=proposal.project_id,
+                class_name=proposal.class_name,
+                subject_hash=proposal.subject_hash,
+                content_hash=hash_content(content, cipher=self._cipher),
+                content=seal_content(content, cipher=self._cipher, place=place) if kept else None,
+                outcome=proposal.outcome,
+                codes=list(proposal.codes),
+                approver=proposal.approver,
+                approvals=[],
+                policy_version=proposal.policy_version,
+                purpose=proposal.purpose,
+                confidence=proposal.confidence,
+                proposer=proposal.proposer,
+                memory_id=proposal.memory_id,
+                created_at=proposal.created_at,
+            )
+        )
+
+    def find(self, proposal_id: str, *, lock: bool = False) -> Proposal | None:
+        """Answer a proposal of the tenant, or `None`: no caller is asked about."""
+        query = select(ProposalRow).where(
+            ProposalRow.tenant_id == self._tenant_id, ProposalRow.id == proposal_id
+        )
+        row = self._session.exec(query.with_for_update() if lock else query).first()
+        return None if row is None else self._proposal(row)
+
+    def decide(
+        self,
+        proposal_id: str,
+        *,
+        outcome: Outcome,
+        codes: Sequence[str],
+        approvals: Sequence[str],
+        memory_id: str | None,
+        at: datetime,
+        by: str,
+    ) -> None:
+        """Write a decision down. Once it is final the proposal's own copy of the words is gone."""
+        row = self._session.get_one(ProposalRow, (self._tenant_id, proposal_id))
+        row.outcome, row.codes, row.approvals, row.memory_id = (
+            outcome,
+            list(codes),
+            list(approvals),
+            memory_id,
+        )
+        if outcome is not Outcome.PENDING_REVIEW:
+            row.content, row.decided_at, row.decided_by = None, at, by
+        self._session.add(row)
+
+    def list_for(self, caller: Caller, page: PageRequest, *, outcome: Outcome | None) -> Page[Proposal]:
+        """Answer what the caller proposed, what is about the caller's person, and a reviewer's queue."""
+        mine = [col(ProposalRow.proposer) == caller.principal]
+        if caller.person is not None:
+            mine.append(col(ProposalRow.subject_hash) == self._cipher.keyed_hash(caller.person))
+        if caller.role is Role.REVIEWER and PROPOSALS_DECIDE in caller.scopes:
+            mine.append(col(ProposalRow.approver).in_([Approver.REVIEWER, Approver.BOTH]))
+        query = select(ProposalRow).where(
+            ProposalRow.tenant_id == self._tenant_id,
+            col(ProposalRow.project_id).in_(caller.project_ids),
+            or_(*mine),
+        )
+        if outcome is not None:
+            query = query.where(ProposalRow.outcome == outcome)
+        if page.after is not None:
+            query = query.where(col(ProposalRow.id) < str(page.after[0]))
+        rows = self._session.exec(query.order_by(col(ProposalRow.id).desc()).limit(page.limit + 1)).all()
+        return page.page([self._proposal(row) for row in rows], [(row.id,) for row in rows])
+
+    def forget_memory(self, memory_id: str) -> int:
+        """Empty the proposals that a memory came from; answer how many held its hash."""
+        rows = self._session.exec(
+            select(ProposalRow).where(
+                ProposalRow.tenant_id == self._tenant_id, ProposalRow.memory_id == memory_id
+            )
+        ).all()
+        for row in rows:
+            row.content, row.content_hash, row.subject_hash, row.memory_id = None, "", "", None
+            self._session.add(row)
+        return len(rows)
+
+    def _proposal(self, row: ProposalRow) -> Proposal:
+        try:
+            content = (
+                None
+                if row.content is None
+                else open_content(row.content, cipher=self._cipher, place=_place(row.id))
+            )
+        except TextErased:
+            content = None
+        return Proposal(
+            id=row.id,
+            project_id=row.project_id,
+            class_name=row.class_name,
+            outcome=Outcome(row.outcome),
+            codes=tuple(row.codes),
+            approver=None if row.approver is None else Approver(row.approver),
+            policy_version=row.policy_version,
+            purpose=row.purpose,
+            confidence=row.confidence,
+            proposer=row.proposer,
+            subject_hash=row.subject_hash,
+            content=content,
+            created_at=row.created_at,
+            memory_id=row.memory_id,
+            approvals=tuple(row.approvals),
+        )
+
+
+def _place(proposal_id: str) -> str:
+    return f"memory_proposals/{proposal_id}/content"

@@ -1,0 +1,208 @@
+"""Shapes of proposals, memories, consents and receipts."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from service.wire.scalars import Answer, Id, Name, Request, ShortText, Text, When
+
+Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$")]
+"""What a memory says something about: `reply_style`."""
+
+Quote = Annotated[Text, Field(min_length=1, max_length=1_000)]
+
+
+class ProvenanceShape(Request):
+    """A source of the proposal, and words that stand in it."""
+
+    kind: Literal["turn", "evidence", "observation"]
+    id: Id
+    quote: Quote | None = None
+
+
+class ProposeMemory(Request):
+    """Something to be remembered."""
+
+    project: Name
+    class_: Annotated[str, Field(alias="class", min_length=1, max_length=64, pattern=r"^[a-z][a-z0-9_]*$")]
+    subject: Name | None = None
+    key: Key
+    text: Annotated[Text, Field(max_length=10_000)] | None = None
+    value: Annotated[Text, Field(max_length=10_000)] | int | float | bool | None = None
+    confidence: Annotated[float, Field(ge=0, le=1)]
+    provenance: Annotated[tuple[ProvenanceShape, ...], Field(max_length=20)] = ()
+    purpose: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class ReasonAnswer(Answer):
+    """Why something was not simply approved."""
+
+    code: str
+    message: str
+
+
+class MemoryNamed(Answer):
+    """The memory that a proposal became."""
+
+    id: str
+    version: int
+
+
+class ProposalAnswer(Answer):
+    """The decision on a proposal, with its reasons."""
+
+    id: str
+    decision: Literal["approved", "denied", "pending_review"]
+    reasons: list[ReasonAnswer]
+    policy_version: str
+    memory: MemoryNamed | None
+
+
+class ProposalListed(Answer):
+    """A proposal in a list. Its words are there while it waits; a denied one has kept none."""
+
+    id: str
+    project: str
+    class_: str = Field(serialization_alias="class")
+    decision: Literal["approved", "denied", "pending_review"]
+    codes: list[str]
+    approver: str | None
+    subject: str | None
+    key: str | None
+    text: str | None
+    value: Any
+    provenance: list[dict[str, Any]]
+    purpose: str
+    confidence: float
+    proposer: str
+    policy_version: str
+    memory_id: str | None
+    created_at: When
+
+
+class ProposalPage(Answer):
+    """A page of proposals."""
+
+    items: list[ProposalListed]
+    next_cursor: str | None
+
+
+class DecideProposal(Request):
+    """A person's word on a proposal."""
+
+    decision: Literal["approve", "reject"]
+    reason: ShortText | None = None
+
+
+class MemoryAnswer(Answer):
+    """What is remembered, why, by whose word and until when."""
+
+    id: str
+    class_: str = Field(serialization_alias="class")
+    project: str
+    subject: str | None
+    key: str
+    text: str | None
+    value: Any
+    purpose: str
+    purposes: list[str]
+    lawful_basis: str | None
+    because: str | None
+    confidence: float
+    provenance: list[dict[str, Any]]
+    trust: str
+    version: int
+    created_at: When
+    expires_at: When
+    status: Literal["active", "paused", "expired", "superseded", "quarantined", "grace"]
+    advisory: bool
+    revalidate: list[str]
+    policy_version: str
+
+
+class MemoryPage(Answer):
+    """A page of memories."""
+
+    items: list[MemoryAnswer]
+    next_cursor: str | None
+
+
+class SearchMemories(Request):
+    """A question to long-term memory."""
+
+    query: Annotated[Text, Field(min_length=1, max_length=8_000)]
+    subject: Name | None = None
+    project: Name | None = None
+    purpose: Annotated[str, Field(min_length=1, max_length=64)]
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+
+
+class MemoryFound(Answer):
+    """A memory that was found, with the scores that placed it."""
+
+    memory: MemoryAnswer
+    scores: dict[str, float]
+
+
+class MemoriesFound(Answer):
+    """What a search found, the best first."""
+
+    items: list[MemoryFound]
+
+
+class StoreReceiptAnswer(Answer):
+    """What an erasure did in one store."""
+
+    store: str
+    removed: int
+    verified: bool
+    state: Literal["done", "pending"]
+
+
+class ReceiptAnswer(Answer):
+    """The receipt of an erasure."""
+
+    id: str
+    status: Literal["completed", "running"]
+    stores: list[StoreReceiptAnswer]
+    backups_expire_at: When | None
+    completed_at: When | None
+
+
+class MemoryErased(Answer):
+    """The answer to deleting a memory."""
+
+    receipt: ReceiptAnswer
+
+
+class SetConsent(Request):
+    """Giving or withdrawing consent; `text_version` is the version of what the person was shown."""
+
+    subject: Name
+    granted: bool
+    text_version: Annotated[Text, Field(min_length=1, max_length=100)]
+
+
+class ConsentActAnswer(Answer):
+    """One giving or withdrawing."""
+
+    granted: bool
+    text_version: str
+    at: When
+    by: str
+
+
+class ConsentAnswer(Answer):
+    """Whether consent to a purpose stands, and how it came to that."""
+
+    purpose: str
+    subject: str
+    granted: bool
+    text_version: str
+    history: list[ConsentActAnswer]
+
+
+class ConsentsAnswer(Answer):
+    """A person's consents."""
+
+    items: list[ConsentAnswer]

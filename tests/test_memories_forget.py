@@ -1,0 +1,93 @@
+"""Erasing a memory reaches every store, and nobody else's is touched."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from conftest import FixedClock
+from memories_world import MemoryWorld, memory_world
+
+from service.core.database import Database
+from service.memories.tables import MemoryRow, MemoryVersionRow
+from service.retrieval.model import ItemKind
+
+
+@pytest.fixture
+def world(database: Database, tmp_path: Path, clock: FixedClock) -> Iterator[MemoryWorld]:
+    with memory_world(database, tmp_path, clock) as world:
+        world.consent()
+        yield world
+
+
+def test_erasing_answers_a_verified_receipt_and_nothing_returns_it(world: MemoryWorld) -> None:
+    memory = world.propose(world.turn())["memory"]
+    kept = world.propose(world.turn(), key="language", text="Prefers English")["memory"]
+
+    receipt = world.call("DELETE", f"/memories/{memory['id']}", world.user)["receipt"]
+
+    assert receipt["status"] == "completed"
+    assert {store["store"]: store["state"] for store in receipt["stores"]} == {
+        "memories": "done",
+        "proposals": "done",
+        "idempotency": "done",
+        "index": "done",
+    }
+    assert all(store["verified"] for store in receipt["stores"])
+    world.call("GET", f"/memories/{memory['id']}", world.user, expect=404)
+    world.call("DELETE", f"/memories/{memory['id']}", world.user, expect=404)
+    assert world.search(world.agent) == ["Prefers English"]
+    assert world.site.count(MemoryRow) == world.site.count(MemoryVersionRow) == 1
+    index, tenant_id = world.site.runtime.index, world.site.tenants["acme"]
+    assert [key.item_id for key in index.list_keys(tenant_id, ItemKind.MEMORY)] == [kept["id"]]
+    assert world.call("GET", f"/erasures/{receipt['id']}", world.user) == receipt
+    world.call("GET", f"/erasures/{receipt['id']}", world.of("user", "user-2"), expect=404)
+
+
+def test_nobody_but_the_person_erases(world: MemoryWorld) -> None:
+    memory = world.propose(world.turn())["memory"]
+
+    world.call("DELETE", f"/memories/{memory['id']}", world.agent, expect=403)
+    world.call("DELETE", f"/memories/{memory['id']}", world.of("user", "user-2"), expect=404)
+    world.call("DELETE", f"/memories/{memory['id']}", world.of("user", "user-1", tenant="other"), expect=404)
+
+    assert world.search(world.agent) == ["Prefers concise explanations"]
+
+
+def test_a_kept_package_answer_that_showed_the_memory_is_gone_with_it(world: MemoryWorld) -> None:
+    memory = world.propose(world.turn())["memory"]
+    asked = {
+        "project": "alpha",
+        "purpose": "personalisation",
+        "query": "how should replies be written?",
+        "encoding": "o200k_base",
+        "max_tokens": 4_000,
+        "reply_reserve": 0,
+        "profile": "default",
+        "render": "markdown",
+    }
+    headers = {**world.agent, "Idempotency-Key": "package-1"}
+    assert (
+        "concise" in world.call("POST", "/context-packages", headers, asked, expect=201)["rendered"]["text"]
+    )
+
+    world.call("DELETE", f"/memories/{memory['id']}", world.user)
+
+    world.call("POST", "/context-packages", headers, asked, expect=410)
+    again = world.call("POST", "/context-packages", world.agent, asked, expect=201)
+    assert "concise" not in again["rendered"]["text"]
+
+
+def test_of_many_proposals_at_once_one_value_is_active(world: MemoryWorld) -> None:
+    turn = world.turn()
+
+    def propose(number: int) -> str:
+        return str(world.propose(turn, text=f"Prefers style {number}")["decision"])
+
+    with ThreadPoolExecutor(8) as pool:
+        decisions = list(pool.map(propose, range(8)))
+
+    active = world.call("GET", "/memories?status=active", world.user)["items"]
+    assert decisions == ["approved"] * 8
+    assert len(active) == 1
+    assert world.search(world.agent) == [active[0]["text"]]
