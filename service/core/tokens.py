@@ -2,8 +2,31 @@
 
 from typing import Final, Protocol
 
+from service.core.errors import Invalid
+
 ESTIMATE_ENCODING: Final = "o200k_base"
 """The encoding of stored counts. They choose candidates; what is sent is counted again."""
+
+
+class EncodingUnknown(Invalid):
+    """No exact tokenizer of this encoding is carried."""
+
+    code = "encoding_unknown"
+    title = "Tokens of this encoding cannot be counted here"
+
+
+class ModelUnknown(Invalid):
+    """The model's name says nothing about its encoding."""
+
+    code = "model_unknown"
+    title = "The encoding of this model is not known here"
+
+
+class TextUncountable(Invalid):
+    """The encoding's reference implementation cannot take this text, so no count of it would be exact."""
+
+    code = "text_uncountable"
+    title = "The tokens of this text cannot be counted exactly"
 
 
 class TokenCounter(Protocol):
@@ -17,10 +40,11 @@ class TokenCounter(Protocol):
     def count(self, text: str, encoding: str = ESTIMATE_ENCODING) -> int:
         """Answer the number of tokens of `text`, special-looking text counted as plain text.
 
-        Raises `core.errors.Invalid` (`encoding_unknown`) for an encoding that is not in `encodings`.
+        Raises `EncodingUnknown` for an encoding that is not in `encodings` and `TextUncountable` for a text
+        that the reference cannot take in bounded time.
         """
         ...
 
     def encoding_for_model(self, model: str) -> str:
-        """Answer the encoding of a model's name. Raises `Invalid` (`model_unknown`)."""
+        """Answer the encoding of a model's name. Raises `ModelUnknown`, `EncodingUnknown`."""
         ...
