@@ -64,7 +64,7 @@ def open_execution(new: NewExecution, *, unit: Unit, bundle: Bundle) -> Executio
         finish_asked=False,
         objective=new.objective,
         requirements=new.requirements,
-        requirement_ids=requirement_ids,
+        requirement_ids=tuple(requirement_ids),
         created_at=unit.now,
         updated_at=unit.now,
     )

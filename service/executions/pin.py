@@ -53,7 +53,7 @@ def set_pin_on(
         execution_id=execution.id,
         kind=kind,
         text=text if keeps_text(execution, bundle) else None,
-        turn_ids=[turn.id for turn in turns],
+        turn_ids=tuple(turn.id for turn in turns),
         relayed=was_relayed(turns),
         resolved=False,
         resolution=None,

@@ -171,7 +171,7 @@ class ConversationStore:
             sequence=row.sequence,
             role=TurnRole(row.role),
             text=self._text.open(row.text, place=f"turns/{row.id}/text"),
-            tool_calls=self._text.open_objects(row.tool_calls, place=f"turns/{row.id}/tool_calls"),
+            tool_calls=tuple(self._text.open_objects(row.tool_calls, place=f"turns/{row.id}/tool_calls")),
             tool_call_id=row.tool_call_id,
             tokens=row.tokens,
             relayed=row.relayed,

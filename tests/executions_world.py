@@ -1,0 +1,282 @@
+"""Two tenants with their projects, people and a policy, over a real record: what tests of runs stand on."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from service.adapters.keystore import KeyStore
+from service.adapters.subject_cipher import SubjectCiphers
+from service.adapters.tokens import TiktokenCounter
+from service.core.clock import Clock
+from service.core.database import Database
+from service.core.hashing import hash_text
+from service.core.ids import new_id
+from service.executions.acceptance.model import NewCheck
+from service.executions.act import intend, settle
+from service.executions.checkpoint import checkpoint
+from service.executions.confirm import confirm_contract
+from service.executions.conversation.model import NewTurn, Pin, Turn, TurnRole
+from service.executions.facts import Facts, gather
+from service.executions.grade import grade
+from service.executions.ledger.model import Effect, EffectStatus, NewEffect
+from service.executions.log_step import log_step
+from service.executions.model import Execution, NewCheckpoint, NewExecution, Requirement, Transition
+from service.executions.open import open_execution
+from service.executions.plan import set_manifest
+from service.executions.say import say
+from service.executions.store import ExecutionStore
+from service.executions.submit import submit
+from service.executions.work.model import DeclaredTask, ExitStatus, Input, NewStep, Output, Step
+from service.identity.matrix import scopes_of
+from service.identity.model import Caller, Project, Role
+from service.identity.unit import Unit
+from service.policies.model import (
+    ApprovalNeed,
+    Authority,
+    Bundle,
+    Command,
+    ContractConfirmation,
+    RetainedText,
+    Retention,
+    RoleRule,
+    SourceRule,
+    Stopping,
+    Trust,
+)
+
+ACME: Final = "01936d7e-0000-7000-8000-00000000acee"
+OTHER: Final = "01936d7e-0000-7000-8000-0000000077e2"
+ALPHA: Final = Project("01936d7e-0000-7000-8000-000000000a1f", "alpha")
+BETA: Final = Project("01936d7e-0000-7000-8000-000000000be7", "beta")
+SEEN: Final = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+ARTIFACT: Final = hash_text("build 17")
+
+
+def _command(capability: str, approval: ApprovalNeed) -> Command:
+    return Command(capability=capability, approval=approval, approver=Role.REVIEWER, longest_expiry_hours=24)
+
+
+BUNDLE: Final = Bundle(
+    version="sha256:test",
+    sources=(
+        SourceRule(
+            name="tool", uri_prefix="tool://", trust=Trust.INTERNAL_TOOL, ceiling=Authority.TOOL_RESULT
+        ),
+    ),
+    commands={
+        "*": _command("effects", ApprovalNeed.NOT_NEEDED),
+        "payments.*": _command("effects", ApprovalNeed.NEEDED),
+        "launches.*": _command("launching", ApprovalNeed.NOT_NEEDED),
+    },
+    retention={
+        "operational": Retention(description="Ordinary runs.", text=RetainedText.FULL, days=90),
+        "textless": Retention(description="Runs that keep no text.", text=RetainedText.NONE, days=90),
+    },
+    roles={
+        Role.AGENT: RoleRule(capabilities=("effects", "launching")),
+        Role.USER: RoleRule(capabilities=("effects",)),
+    },
+    stopping=Stopping(contract_confirmation=ContractConfirmation.NEVER),
+)
+
+
+def caller(
+    subject: str = "agent-1",
+    *,
+    role: Role = Role.AGENT,
+    tenant_id: str = ACME,
+    on_behalf_of: str | None = None,
+    projects: Sequence[Project] = (ALPHA,),
+) -> Caller:
+    """Make a caller as authentication would."""
+    return Caller(
+        tenant_id=tenant_id,
+        credential_id=f"key-of-{subject}",
+        role=role,
+        subject=subject,
+        on_behalf_of=on_behalf_of,
+        projects=frozenset(projects),
+        scopes=scopes_of(role, delegated=on_behalf_of is not None),
+    )
+
+
+AGENT: Final = caller(on_behalf_of="user-1")
+LONE_AGENT: Final = caller()
+USER: Final = caller("user-1", role=Role.USER)
+COLLEAGUE: Final = caller("user-2", role=Role.USER)
+OUTSIDER: Final = caller("user-1", role=Role.USER, projects=[BETA])
+GRADER: Final = caller("grader-1", role=Role.GRADER)
+OPERATOR: Final = caller("operator-1", role=Role.OPERATOR)
+STRANGER: Final = caller("user-1", role=Role.USER, tenant_id=OTHER)
+
+
+@dataclass
+class World:
+    """A record with its ciphers; each method is one transaction of one caller."""
+
+    database: Database
+    ciphers: SubjectCiphers
+    keys: KeyStore
+    tokens: TiktokenCounter
+    clock: Clock
+    bundle: Bundle = BUNDLE
+
+    @contextmanager
+    def unit(self, who: Caller = AGENT) -> Iterator[Unit]:
+        """Open a writing unit of work."""
+        with self.database.write(who.tenant_id) as session:
+            cipher = self.ciphers.for_tenant(who.tenant_id)
+            yield Unit(session, who, self.clock(), new_id, cipher, self.tokens)
+
+    @contextmanager
+    def store(self, who: Caller = AGENT) -> Iterator[ExecutionStore]:
+        """Open the store of one caller."""
+        with self.unit(who) as unit:
+            yield ExecutionStore.of(unit)
+
+    def open(self, who: Caller = AGENT, **fields: Any) -> Execution:  # noqa: ANN401 - fields of NewExecution
+        """Open a run."""
+        new = NewExecution(
+            project="alpha",
+            objective="Build the order application",
+            requirements=(
+                Requirement("login", "Login works"),
+                Requirement("orders", "Orders can be filtered"),
+            ),
+        )
+        with self.unit(who) as unit:
+            return open_execution(replace(new, **fields), unit=unit, bundle=self.bundle)
+
+    def get(self, run: Execution, who: Caller = AGENT) -> Execution:
+        """Read a run."""
+        with self.store(who) as store:
+            return store.get(run.id)
+
+    def move(
+        self,
+        run: Execution,
+        transition: Transition,
+        *,
+        version: int,
+        who: Caller = AGENT,
+        **fields: Any,  # noqa: ANN401 - fields of NewCheckpoint
+    ) -> Execution:
+        """Move a run."""
+        with self.unit(who) as unit:
+            asked = NewCheckpoint(transition, **fields)
+            return checkpoint(run.id, asked, expected_version=version, unit=unit, bundle=self.bundle)
+
+    def plan(self, run: Execution, *tasks: DeclaredTask, version: int, who: Caller = AGENT) -> Execution:
+        """Set the manifest."""
+        with self.unit(who) as unit:
+            return set_manifest(run.id, tasks, expected_version=version, unit=unit)
+
+    def step(
+        self,
+        run: Execution,
+        task: str,
+        status: ExitStatus = ExitStatus.COMPLETED,
+        *,
+        who: Caller = AGENT,
+        reads: dict[str, str] | None = None,
+        makes: dict[str, str] | None = None,
+        summary: str | None = None,
+    ) -> tuple[Step, bool]:
+        """Log a step; `reads` and `makes` map references and names to what they hold."""
+        new = NewStep(
+            task_id=task,
+            exit_status=status,
+            inputs=tuple(Input(ref, hash_text(text)) for ref, text in (reads or {}).items()),
+            outputs=tuple(
+                Output(name, f"file:{name}", hash_text(text)) for name, text in (makes or {}).items()
+            ),
+            summary=summary,
+        )
+        with self.unit(who) as unit:
+            return log_step(run.id, new, unit=unit)
+
+    def say(
+        self,
+        run: Execution,
+        text: str,
+        role: TurnRole = TurnRole.USER,
+        *,
+        who: Caller = AGENT,
+        **fields: Any,  # noqa: ANN401 - fields of NewTurn
+    ) -> tuple[Turn, Pin | None]:
+        """Add a turn."""
+        with self.unit(who) as unit:
+            return say(run.id, NewTurn(role, text, **fields), unit=unit, bundle=self.bundle)
+
+    def intend(
+        self,
+        run: Execution,
+        operation: str = "order-8",
+        *,
+        kind: str = "orders.create",
+        who: Caller = AGENT,
+        approval_id: str | None = None,
+        **request: Any,  # noqa: ANN401 - a free JSON object
+    ) -> tuple[Effect, bool]:
+        """Write down an intent."""
+        with self.unit(who) as unit:
+            new = NewEffect(operation, kind, request, approval_id)
+            return intend(run.id, new, unit=unit, bundle=self.bundle)
+
+    def settle(
+        self, run: Execution, *statuses: EffectStatus, operation: str = "order-8", who: Caller = AGENT
+    ) -> Effect:
+        """Report each status in turn."""
+        for status in statuses:
+            with self.unit(who) as unit:
+                effect = settle(
+                    run.id, operation, status=status, downstream_ref=None, unit=unit, bundle=self.bundle
+                )
+        return effect
+
+    def submit(self, run: Execution, artifact: str = ARTIFACT, *, who: Caller = AGENT) -> bool:
+        """Submit a candidate; say whether it is a new one."""
+        with self.unit(who) as unit:
+            return submit(run.id, artifact, unit=unit)[1]
+
+    def grade(
+        self,
+        run: Execution,
+        requirement: str = "login",
+        *,
+        who: Caller = GRADER,
+        **fields: Any,  # noqa: ANN401 - fields of NewCheck
+    ) -> Execution:
+        """Write a passing check, unless `fields` say otherwise; answer the run."""
+        new = NewCheck(
+            requirement=requirement,
+            passed=True,
+            artifact_hash=ARTIFACT,
+            contract_hash=run.contract_hash,
+            grader_id="browser",
+            grader_version="3",
+            environment={"commit": "4be1c07"},
+        )
+        with self.unit(who) as unit:
+            return grade(run.id, replace(new, **fields), unit=unit, bundle=self.bundle)[1]
+
+    def confirm(self, run: Execution, who: Caller) -> Execution:
+        """Confirm the contract."""
+        with self.unit(who) as unit:
+            return confirm_contract(run.id, unit=unit, bundle=self.bundle)
+
+    def facts(self, run: Execution, who: Caller = AGENT) -> Facts:
+        """Gather all facts of a run."""
+        with self.unit(who) as unit:
+            return gather(run.id, unit=unit)
+
+
+@contextmanager
+def open_world(database: Database, folder: Path, clock: Clock) -> Iterator[World]:
+    """Open a world over a database, with its key store in `folder`."""
+    keys = KeyStore(f"sqlite:///{folder / 'keys.db'}", bytes(32), clock=clock)
+    yield World(database, SubjectCiphers(keys), keys, TiktokenCounter(folder / "tiktoken"), clock)
+    keys.close()
