@@ -110,7 +110,8 @@ class Retriever:
         Both lists are taken `depth` deep. Hits that `reread` does not answer are dropped before anything is
         fused, and a list that they leave short is filled up again, so that what is gone or forbidden neither
         takes a place nor moves a fused score. Only the first `QUERY_CHARACTERS_MAX` characters of the query
-        count; one without any word or direction finds nothing. Raises `core.errors.Unavailable` when the index does not answer.
+        count; one without any word or direction finds nothing. Raises `core.errors.Unavailable` when the
+        index does not answer.
         """
         if limit < 1 or not 1 <= depth <= DEPTH_MAX:
             raise ValueError(f"limit is at least 1, depth 1 to {DEPTH_MAX}")
