@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Self, TypeVar
 
-from sqlalchemy import ColumnElement, Row, Select, and_, exists, select, tuple_
+from sqlalchemy import ColumnElement, Row, Select, String, and_, cast, exists, select
+from sqlalchemy.orm import Mapped
 from sqlmodel import Session, col
 
 from service.core.cipher import Cipher, TextErased
@@ -76,13 +77,14 @@ class PassageStore:
 
         Keys of other versions, other projects or other readers, and those of nothing, are simply absent.
         """
+        wanted = set(keys)
         found: dict[PassageKey, EvidencePassage] = {}
-        for part in in_parts(sorted(set(keys))):
+        for part in in_parts(sorted(wanted)):
             headers: dict[str, Header | None] = {}
             for row in self._rows(_passage_query(self._tenant_id, part).where(labelled_for(caller))):
-                passage = self._open(row, headers, now)
-                if passage is not None:
-                    found[passage.key] = passage
+                key = PassageKey(row.id, row.version, row.ordinal)
+                if key in wanted and (passage := self._open(row, key, headers, now)):
+                    found[key] = passage
         return found
 
     def neighbours(self, keys: Sequence[PassageKey]) -> Mapping[PassageKey, tuple[PassageKey, ...]]:
@@ -166,12 +168,14 @@ class PassageStore:
                 headers[row.id] = None
         return headers[row.id]
 
-    def _open(self, row: AnyRow, headers: dict[str, Header | None], now: datetime) -> EvidencePassage | None:
+    def _open(
+        self, row: AnyRow, key: PassageKey, headers: dict[str, Header | None], now: datetime
+    ) -> EvidencePassage | None:
         header = self._header(row, headers)
         if header is None:
             return None
         return EvidencePassage(
-            key=PassageKey(row.id, row.version, row.ordinal),
+            key=key,
             project_id=row.project_id,
             title=header.title,
             text=EvidenceSeal(self._cipher, row.id, row.version).open_chunk(row.text, row.ordinal),
@@ -209,8 +213,8 @@ class PassageStore:
     def _at_places(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str | None, int], AnyRow]:
         found: dict[tuple[str | None, int], AnyRow] = {}
         for part in in_parts(places):
-            place = tuple_(col(EvidenceVersionRow.group_key), col(EvidenceVersionRow.sequence))
-            query = _place_query(self._tenant_id).where(place.in_(part)).order_by(col(EvidenceRow.id))
+            place = is_pair(col(EvidenceVersionRow.group_key), col(EvidenceVersionRow.sequence), part)
+            query = _place_query(self._tenant_id).where(place).order_by(col(EvidenceRow.id))
             for row in self._rows(query):
                 # Two items may claim one place; the older one is taken, so that the answer never wavers.
                 found.setdefault((row.group_key, row.sequence), row)
@@ -256,11 +260,22 @@ def _live_query(tenant_id: str) -> AnySelect:
 
 
 def _passage_query(tenant_id: str, keys: Sequence[PassageKey]) -> AnySelect:
-    place = tuple_(
-        col(EvidenceChunkRow.evidence_id), col(EvidenceChunkRow.version), col(EvidenceChunkRow.ordinal)
-    )
+    item_id, ordinal = col(EvidenceChunkRow.evidence_id), col(EvidenceChunkRow.ordinal)
     return _live_query(tenant_id).where(
-        # The first condition repeats what the second says, in a form that SQLite looks up by key.
+        # Of other versions no row is live, so the version is compared once the row is read.
         col(EvidenceRow.id).in_(sorted({key.item_id for key in keys})),
-        place.in_([(key.item_id, key.version, key.ordinal) for key in keys]),
+        is_pair(item_id, ordinal, [(key.item_id, key.ordinal) for key in keys]),
+    )
+
+
+def is_pair(name: Mapped[Any], number: Mapped[Any], pairs: Sequence[tuple[str, int]]) -> ColumnElement[bool]:
+    """Keep rows whose name and number are one of the pairs.
+
+    A list of rows would say it shorter, but PostgreSQL compares each of its members in turn, and a joined
+    list of values is compiled anew each time. These lists are hashed, and only narrow what an index found.
+    """
+    return and_(
+        name.in_(sorted({pair[0] for pair in pairs})),
+        number.in_(sorted({pair[1] for pair in pairs})),
+        (name + ":" + cast(number, String)).in_([f"{pair[0]}:{pair[1]}" for pair in pairs]),
     )
