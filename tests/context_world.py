@@ -3,28 +3,27 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from tiktoken_reference import ENCODINGS, count
+from executions_world import AGENT, SEEN, caller
+from executions_world import World as Runs
 from tiny_models import TinyEmbedder, TinyEncoder
 
 from service.adapters.keystore import KeyStore
 from service.adapters.qdrant_edge import EdgeIndex
 from service.adapters.subject_cipher import SubjectCiphers
+from service.adapters.tokens import TiktokenCounter
 from service.context.assemble import Sources, build_package
 from service.context.model import Package
 from service.context.request import PackageRequest
 from service.core.clock import Clock
 from service.core.database import Database
-from service.core.errors import Invalid
 from service.core.ids import new_id
 from service.evidence.add import add_evidence
 from service.evidence.model import Kept, NewEvidence, Source
 from service.evidence.ports import Span
-from service.identity.matrix import scopes_of
-from service.identity.model import Caller, Project, Role
+from service.identity.model import Caller, Role
 from service.identity.unit import Unit
 from service.jobs.index_evidence import EvidenceSource
 from service.jobs.indexer import Indexer
@@ -51,40 +50,8 @@ from service.policies.model import (
 from service.policies.words import Overflow, SectionName
 from service.retrieval.search import Retriever
 
-ACME: Final = "01936d7e-0000-7000-8000-00000000acee"
-OTHER: Final = "01936d7e-0000-7000-8000-0000000077e2"
-ALPHA: Final = Project("01936d7e-0000-7000-8000-000000000a1f", "alpha")
-BETA: Final = Project("01936d7e-0000-7000-8000-000000000be7", "beta")
-SEEN: Final = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 INSTRUCTIONS: Final = "instructions/default.md"
-
-
-def caller(
-    subject: str = "agent-1",
-    *,
-    role: Role = Role.AGENT,
-    tenant_id: str = ACME,
-    on_behalf_of: str | None = None,
-    projects: Sequence[Project] = (ALPHA,),
-) -> Caller:
-    """Make a caller as authentication would."""
-    return Caller(
-        tenant_id=tenant_id,
-        credential_id=f"key-of-{subject}",
-        role=role,
-        subject=subject,
-        on_behalf_of=on_behalf_of,
-        projects=frozenset(projects),
-        scopes=scopes_of(role, delegated=on_behalf_of is not None),
-    )
-
-
-AGENT: Final = caller(on_behalf_of="user-1")
-LONE_AGENT: Final = caller()
-USER: Final = caller("user-1", role=Role.USER)
-COLLEAGUE: Final = caller("user-2", role=Role.USER)
 AUDITOR: Final = caller("auditor-1", role=Role.AUDITOR)
-STRANGER: Final = caller("agent-1", tenant_id=OTHER)
 
 _RULES: Final[Mapping[SectionName, tuple[int, int, Overflow]]] = {
     SectionName.INSTRUCTIONS: (30, 100, Overflow.ERROR),
@@ -148,22 +115,6 @@ BUNDLE: Final = Bundle(
 )
 
 
-class ReferenceCounter:
-    """Counts with tiktoken itself."""
-
-    encodings = frozenset(ENCODINGS)
-
-    def count(self, text: str, encoding: str = "o200k_base") -> int:
-        if encoding not in self.encodings:
-            raise Invalid("no such encoding", pointer="/encoding")
-        return count(text, encoding)
-
-    def encoding_for_model(self, model: str) -> str:
-        if model != "gpt-4":
-            raise Invalid("no such model", pointer="/model")
-        return "cl100k_base"
-
-
 class WholeChunker:
     """Keeps every text as one chunk."""
 
@@ -178,11 +129,12 @@ class World:
 
     database: Database
     ciphers: SubjectCiphers
-    tokens: ReferenceCounter
+    tokens: TiktokenCounter
     clock: Clock
     index: EdgeIndex
     retriever: Retriever
     indexer: Indexer
+    runs: Runs
     bundle: Bundle = BUNDLE
 
     @contextmanager
@@ -231,8 +183,10 @@ def open_world(database: Database, folder: Path, clock: Clock) -> Iterator[World
             sparse=encoder,
             index=index,
         )
+        tokens = TiktokenCounter(folder / "tiktoken")
+        runs = Runs(database, ciphers, keys, tokens, clock, BUNDLE)
         retriever = Retriever(embedder, encoder, index)
-        yield World(database, ciphers, ReferenceCounter(), clock, index, retriever, indexer)
+        yield World(database, ciphers, tokens, clock, index, retriever, indexer, runs)
 
 
 def section(package: Package, name: str) -> Any:  # noqa: ANN401 - a section, kept short for tests

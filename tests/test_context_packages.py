@@ -5,7 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from context_world import AGENT, COLLEAGUE, STRANGER, World, caller, open_world, section
+from context_world import World, open_world, section
+from executions_world import AGENT, COLLEAGUE, STRANGER, caller
 from tiktoken_reference import count
 
 from service.context.budget import BudgetTooSmall
