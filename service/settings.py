@@ -29,11 +29,11 @@ class Settings(BaseSettings):
     qdrant_api_key: SecretStr | None = Field(default=None, description="Credential for the Qdrant server.")
     keystore_url: SecretStr | None = Field(
         default=None,
-        description="SQL address of the key store, apart from the record. Without it: a file in the data folder.",
+        description="SQL address of the key store, apart from the record. Without it: in the data folder.",
     )
     master_key: SecretStr | None = Field(
         default=None,
-        description="Base64 of the 32 bytes that wrap all data keys. Without it: a file beside the key store.",
+        description="Base64 of the 32 bytes that wrap all keys. Without it: a file beside the key store.",
     )
     host: str = Field(default="127.0.0.1", description="Address that `serve` listens on.")
     port: int = Field(default=8080, ge=0, le=65_535, description="Port that `serve` listens on; 0 picks one.")
@@ -55,6 +55,10 @@ class Settings(BaseSettings):
         if self.database_url is not None and self.master_key is None and self.keystore_url is not None:
             raise ValueError(
                 "a shared key store needs MUNIMENT_MASTER_KEY: a file key would differ by machine"
+            )
+        if self.keystore_url is not None and self.keystore_url == self.database_url:
+            raise ValueError(
+                "the key store must stand apart from the record, whose backups would hold its keys"
             )
         return self
 

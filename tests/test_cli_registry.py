@@ -35,7 +35,7 @@ class Shell:
         assert found == code, (output, errors)
         return output, errors
 
-    def json(self, *words: str, code: int = 0) -> Any:  # noqa: ANN401 - whatever JSON holds
+    def json(self, *words: str, code: int = 0) -> Any:
         """Run a command with `--json` and read its answer."""
         return json.loads(self.run(*words, "--json", code=code)[0])
 
@@ -189,8 +189,22 @@ def test_a_setting_that_is_wrong_is_named_without_its_value(
     output, errors = shell.run("tenants", "list", code=2)
 
     assert output == ""
-    assert "port" in errors
+    assert errors.startswith("MUNIMENT_PORT: ")
     assert "hunter" not in errors
+    monkeypatch.setenv("MUNIMENT_PORT", "1")
+    monkeypatch.setenv("MUNIMENT_FAILPOINTS", "hunter4")
+    assert "hunter" not in shell.run("tenants", "list", code=2)[1]
+
+
+def test_a_key_store_in_the_record_is_refused(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DATABASE", "KEYSTORE"):
+        monkeypatch.setenv(f"MUNIMENT_{name}_URL", "postgresql://muniment:hunter2@db/muniment")
+    monkeypatch.setenv("MUNIMENT_MASTER_KEY", "hunter2")
+
+    _, errors = shell.run("settings", code=2)
+
+    assert "must stand apart" in errors
+    assert "hunter2" not in errors
 
 
 def test_settings_hide_secrets_and_passwords_in_addresses(

@@ -97,25 +97,27 @@ def _sentence(refusal: Refusal) -> str:
 
 
 def _known_failure(failure: Exception) -> tuple[str, int] | None:
-    # Imported only when something went wrong: most commands need neither name.
+    # Imported only when something went wrong: most commands need none of these.
     from pydantic import ValidationError  # noqa: PLC0415
+    from pydantic_settings import SettingsError  # noqa: PLC0415
     from sqlalchemy.exc import OperationalError  # noqa: PLC0415
 
     from service.adapters.master_key import MasterKeyError  # noqa: PLC0415
 
     match failure:
-        case ValidationError():
+        case ValidationError() if failure.title == "Settings":
             # pydantic's own text repeats the input, which may be a secret.
-            faults = [
-                f"{'.'.join(map(str, fault['loc'])) or 'settings'}: {fault['msg']}"
-                for fault in failure.errors()
-            ]
-            return "; ".join(faults), 2
-        case MasterKeyError():
+            return "; ".join(_setting_fault(fault["loc"], fault["msg"]) for fault in failure.errors()), 2
+        case SettingsError() | MasterKeyError():
             return str(failure), 2
         case OperationalError():
             return "The database does not answer.", 1
     return None
+
+
+def _setting_fault(place: tuple[int | str, ...], message: str) -> str:
+    name = f"MUNIMENT_{str(place[0]).upper()}: " if place else ""
+    return name + message.removeprefix("Value error, ")
 
 
 def _say(sentence: str, code: int) -> int:

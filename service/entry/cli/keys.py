@@ -76,7 +76,7 @@ def create(
 @app.command("list")
 def list_all(*, tenant: TenantName, as_json: AsJson = False) -> None:
     """List the tenant's keys, live and ended. Secrets are not known and not shown."""
-    with open_registry() as registry, registry.write(registry.tenant(tenant).id) as unit:
+    with open_registry() as registry, registry.read(registry.tenant(tenant).id) as unit:
         keys = every(lambda request: list_keys(request, unit=unit))
         names = {each.id: each.name for each in every(lambda request: list_projects(request, unit=unit))}
     items = [

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from sqlmodel import Session
+
 from service.core.clock import Clock, system_clock
 from service.core.errors import Invalid
 from service.core.ids import IdSource, new_id
@@ -50,17 +52,26 @@ class Registry:
             return get_tenant(name, session=session)
 
     @contextmanager
+    def read(self, tenant_id: str) -> Iterator[Unit]:
+        """Open a unit of work that only reads, beside whoever writes."""
+        with self.record.database.read(tenant_id) as session:
+            yield self._unit(session, tenant_id)
+
+    @contextmanager
     def write(self, tenant_id: str) -> Iterator[Unit]:
         """Open a unit of work that commits when the block ends well."""
         with self.record.database.write(tenant_id) as session:
-            yield Unit(
-                session=session,
-                caller=_caller(tenant_id),
-                now=self.clock(),
-                ids=self.ids,
-                cipher=self.record.ciphers.for_tenant(tenant_id),
-                tokens=_NoTokens(),
-            )
+            yield self._unit(session, tenant_id)
+
+    def _unit(self, session: Session, tenant_id: str) -> Unit:
+        return Unit(
+            session=session,
+            caller=_caller(tenant_id),
+            now=self.clock(),
+            ids=self.ids,
+            cipher=self.record.ciphers.for_tenant(tenant_id),
+            tokens=_NoTokens(),
+        )
 
 
 @contextmanager

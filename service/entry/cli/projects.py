@@ -48,7 +48,7 @@ def create(
 @app.command("list")
 def list_all(*, tenant: TenantName, as_json: AsJson = False) -> None:
     """List the tenant's projects by name."""
-    with open_registry() as registry, registry.write(registry.tenant(tenant).id) as unit:
+    with open_registry() as registry, registry.read(registry.tenant(tenant).id) as unit:
         projects = every(lambda request: list_projects(request, unit=unit))
     answer_list([{"id": each.id, "name": each.name} for each in projects], as_json=as_json)
 
@@ -56,7 +56,7 @@ def list_all(*, tenant: TenantName, as_json: AsJson = False) -> None:
 @app.command("members")
 def members_of(*, tenant: TenantName, name: ProjectName, as_json: AsJson = False) -> None:
     """List a project's members by name."""
-    with open_registry() as registry, registry.write(registry.tenant(tenant).id) as unit:
+    with open_registry() as registry, registry.read(registry.tenant(tenant).id) as unit:
         project = get_project(name, unit=unit)
         members = every(lambda request: list_members(project, request, unit=unit))
     items = [{"subject": each.subject, "since": format_time(each.created_at)} for each in members]
