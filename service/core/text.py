@@ -5,8 +5,28 @@ from typing import Final
 import regex
 
 _GRAPHEME: Final = regex.compile(r"\X")
-_TAG_BLOCK: Final = regex.compile("[\U000e0000-\U000e007f]")
 _SURROGATE: Final = regex.compile("[\ud800-\udfff]")
+
+_SURE_BOUNDARY: Final = regex.compile(
+    # Searched backwards. Before such a character a grapheme begins for certain: UAX #29 joins it, if at all,
+    # to what the look-behind beside it rules out. Half of a flag is never sure: it depends on all before it.
+    r"""(?rxV1)
+        (?<!\p{GCB=Prepend}) [\p{GCB=Other}--[\p{Extended_Pictographic}\p{InCB=Consonant}]]
+      | (?<![\p{GCB=Prepend}\p{GCB=ZWJ}]) \p{Extended_Pictographic}
+      | (?<![\p{GCB=Prepend}\p{GCB=ZWJ}\p{GCB=Extend}]) \p{InCB=Consonant}
+      | (?<![\p{GCB=Prepend}\p{GCB=L}]) [\p{GCB=LV}\p{GCB=LVT}]
+      | (?<!\r) \n
+      | [\r\p{GCB=Control}]
+    """
+)
+
+_FLAG_TAGS: Final = "|".join(
+    "".join(chr(0xE0000 + ord(letter)) for letter in region) for region in ("gbeng", "gbsct", "gbwls")
+)
+_TAG: Final = regex.compile(
+    # A flag is a black one, the tags of its region and the closing tag. Other tags behind it are hidden text.
+    f"(\U0001f3f4(?:{_FLAG_TAGS})\U000e007f)|[\U000e0000-\U000e007f]"
+)
 
 
 def text_fault(text: str) -> str | None:
@@ -19,15 +39,18 @@ def text_fault(text: str) -> str | None:
 
 
 def cut_at_grapheme(text: str, end: int) -> int:
-    """Answer the greatest position ≤ `end` that does not fall inside a grapheme (UAX #29)."""
+    """Answer the greatest position ≤ `end` that does not fall inside a grapheme (UAX #29).
+
+    That is 0 where a single grapheme reaches beyond `end`. Reads only a few characters around `end`,
+    unless graphemes are made to be long or flags stand in a row.
+    """
     if end >= len(text):
         return len(text)
     if end <= 0:
         return 0
-    # A grapheme is rarely longer than a few dozen characters; start far enough before to see its beginning.
-    start = max(0, end - 256)
-    position = start
-    for match in _GRAPHEME.finditer(text, start):
+    before = _SURE_BOUNDARY.search(text, 0, end)
+    position = before.start() if before else 0
+    for match in _GRAPHEME.finditer(text, position):
         if match.end() > end:
             break
         position = match.end()
@@ -39,11 +62,4 @@ def strip_tag_characters(text: str) -> str:
 
     The flags of England, Scotland and Wales are spelt with that block after U+1F3F4; those are kept.
     """
-    return (
-        "".join(
-            grapheme if grapheme.startswith("\U0001f3f4") else _TAG_BLOCK.sub("", grapheme)
-            for grapheme in _GRAPHEME.findall(text)
-        )
-        if _TAG_BLOCK.search(text)
-        else text
-    )
+    return _TAG.sub(r"\1", text)
