@@ -137,7 +137,7 @@ class World:
         with self.unit(who) as unit:
             yield ExecutionStore.of(unit)
 
-    def open(self, who: Caller = AGENT, **fields: Any) -> Execution:  # noqa: ANN401 - fields of NewExecution
+    def open(self, who: Caller = AGENT, **fields: Any) -> Execution:
         """Open a run."""
         new = NewExecution(
             project="alpha",
@@ -162,7 +162,7 @@ class World:
         *,
         version: int,
         who: Caller = AGENT,
-        **fields: Any,  # noqa: ANN401 - fields of NewCheckpoint
+        **fields: Any,
     ) -> Execution:
         """Move a run."""
         with self.unit(who) as unit:
@@ -205,7 +205,7 @@ class World:
         role: TurnRole = TurnRole.USER,
         *,
         who: Caller = AGENT,
-        **fields: Any,  # noqa: ANN401 - fields of NewTurn
+        **fields: Any,
     ) -> tuple[Turn, Pin | None]:
         """Add a turn."""
         with self.unit(who) as unit:
@@ -219,7 +219,7 @@ class World:
         kind: str = "orders.create",
         who: Caller = AGENT,
         approval_id: str | None = None,
-        **request: Any,  # noqa: ANN401 - a free JSON object
+        **request: Any,
     ) -> tuple[Effect, bool]:
         """Write down an intent."""
         with self.unit(who) as unit:
@@ -248,7 +248,7 @@ class World:
         requirement: str = "login",
         *,
         who: Caller = GRADER,
-        **fields: Any,  # noqa: ANN401 - fields of NewCheck
+        **fields: Any,
     ) -> Execution:
         """Write a passing check, unless `fields` say otherwise; answer the run."""
         new = NewCheck(

@@ -17,8 +17,8 @@ from executions_world import (
     World,
     open_world,
 )
-from service.adapters.chunker import SemanticChunker
 
+from service.adapters.chunker import SemanticChunker
 from service.core.database import Database
 from service.core.errors import Invalid, NotFound
 from service.core.hashing import hash_text

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 from conftest import FixedClock
-from executions_world import (
-    World,
-    open_world,
-)
+from executions_world import ACME, AGENT, SEEN, STRANGER, World, open_world
+from sqlalchemy.exc import IntegrityError
 
 from service.core.database import Database
 from service.core.errors import Stale
@@ -25,6 +23,8 @@ from service.executions.refusals import (
     StepBackwards,
     TransitionRefused,
 )
+from service.executions.tables import CheckpointRow
+from service.identity.model import Caller
 
 
 @pytest.fixture
@@ -143,3 +143,23 @@ def test_a_failed_run_may_be_retried_and_nothing_else(world: World) -> None:
     with pytest.raises(TransitionRefused):
         world.move(run, Transition.ADVANCE, version=2)
     assert world.move(run, Transition.RETRY, version=2).status is Status.RUNNING
+
+
+def test_the_database_itself_refuses_forks_other_tenants_and_steps_below_zero(world: World) -> None:
+    run = world.open()
+    world.move(run, Transition.START, version=1)
+    fine = {
+        "tenant_id": ACME, "execution_id": run.id, "version": 3, "transition": "advance", "status": "running",
+        "step": 0, "cost_micros": 0, "schema_version": 1, "derived_from": [], "by": "x", "created_at": SEEN,
+    }  # fmt: skip
+
+    for fault in ({"version": 2}, {"tenant_id": STRANGER.tenant_id}, {"step": -1}):
+        who = STRANGER if "tenant_id" in fault else AGENT
+        with pytest.raises(IntegrityError):
+            _insert(world, who, fine | fault)
+    _insert(world, AGENT, fine)
+
+
+def _insert(world: World, who: Caller, fields: dict[str, object]) -> None:
+    with world.unit(who) as unit:
+        unit.session.add(CheckpointRow(**fields))

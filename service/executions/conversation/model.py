@@ -43,7 +43,8 @@ class Turn:
 
     `sequence` starts at 1 in each run. `said_by` is the acting user; `relayed` says that an agent sent it.
     `text` is `None` where the retention class keeps none, it was erased, or the caller may not read it.
-    `tokens` counts the text (o200k_base), `text_hash` is keyed and equals for equal texts of the tenant.
+    `tokens` counts the text (o200k_base). `text_hash` is keyed, of text and tool calls: within the
+    tenant it is equal where both are.
     """
 
     id: str
