@@ -21,7 +21,7 @@ def tell_order_application(*, agent: Person, grader: Person) -> OrderApplication
     execution = agent.post(
         "/executions",
         {
-            "project": "alpha",
+            "project": "orders",
             "external_ref": "order-app-42",
             "objective": "Build the order application",
             "requirements": [
@@ -64,7 +64,7 @@ def tell_order_application(*, agent: Person, grader: Person) -> OrderApplication
     package = agent.post(
         "/context-packages",
         {
-            "project": "alpha",
+            "project": "orders",
             "execution_id": execution["id"],
             "purpose": "service",
             "encoding": "o200k_base",

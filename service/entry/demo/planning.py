@@ -45,7 +45,7 @@ def tell_planning_case(*, user: Person, agent: Person, register: Person) -> Plan
     package = agent.post(
         "/context-packages",
         {
-            "project": "alpha",
+            "project": "planning",
             "execution_id": execution_id,
             "purpose": "personalisation",
             "query": "May building start on plot 18?",
@@ -89,7 +89,7 @@ def _add(person: Person, title: str, text: str, uri: str, authority: str) -> str
         "source_version": "7",
         "observed_at": "2026-11-30T09:00:00Z",
     }
-    body = {"project": "alpha", "text": text, "title": title, "source": source, "authority": authority}
+    body = {"project": "planning", "text": text, "title": title, "source": source, "authority": authority}
     return str(person.post("/evidence", body)["id"])
 
 
@@ -97,7 +97,7 @@ def _hold_conversation(agent: Person, evidence: dict[str, str]) -> tuple[str, st
     execution = agent.post(
         "/executions",
         {
-            "project": "alpha",
+            "project": "planning",
             "external_ref": "planning-plot-18",
             "objective": "Answer the owner's question about plot 18",
             "requirements": [{"id": "answer", "text": "The answer cites the register"}],
@@ -140,7 +140,7 @@ def _hold_conversation(agent: Person, evidence: dict[str, str]) -> tuple[str, st
 
 def _proposal(turn_id: str) -> dict[str, Any]:
     return {
-        "project": "alpha",
+        "project": "planning",
         "class": "preference",
         "subject": "user-1",
         "key": "reply_style",
@@ -153,7 +153,7 @@ def _proposal(turn_id: str) -> dict[str, Any]:
 
 def _planted_proposal(evidence_id: str) -> dict[str, Any]:
     return {
-        "project": "alpha",
+        "project": "planning",
         "class": "preference",
         "subject": "user-1",
         "key": "plot_18",

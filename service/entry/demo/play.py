@@ -21,8 +21,9 @@ _CALL_SECONDS_MAX: Final = 30
 @dataclass(frozen=True, slots=True)
 class _Keys:
     user: str
-    agent: str
+    planner: str
     register: str
+    builder: str
     grader: str
 
 
@@ -44,17 +45,18 @@ def play(console: Console, *, policies_dir: Path, keep_running: bool) -> None:
         )
         if keep_running:
             console.print(
-                f"\nStill running at {service.address}. The agent's key: {keys.agent}\nStop it with Ctrl+C."
+                f"\nStill running at {service.address}. The planning agent's key: {keys.planner}\nStop it with Ctrl+C."
             )
             _wait_for_interrupt()
 
 
 def _tell(console: Console, http: httpx.Client, keys: _Keys) -> None:
-    agent = Person(http, keys.agent)
     planning = tell_planning_case(
-        user=Person(http, keys.user), agent=agent, register=Person(http, keys.register)
+        user=Person(http, keys.user),
+        agent=Person(http, keys.planner),
+        register=Person(http, keys.register),
     )
-    orders = tell_order_application(agent=agent, grader=Person(http, keys.grader))
+    orders = tell_order_application(agent=Person(http, keys.builder), grader=Person(http, keys.grader))
     console.rule("[bold]What may be remembered (the policy decides, not the model)")
     print_decision(console, "the user's own words: short answers", planning.kept)
     print_decision(console, "planted in a brochure: plot 18 is approved", planning.refused)
@@ -65,33 +67,19 @@ def _tell(console: Console, http: httpx.Client, keys: _Keys) -> None:
 
 
 def _register(service: LocalService) -> _Keys:
+    def key(project: str, *arguments: str) -> str:
+        return service.key("acme", "--project", project, *arguments)
+
     service.command("tenants", "create", "acme")
-    service.command("projects", "create", "--tenant", "acme", "--name", "alpha", "--member", "user-1")
+    for project in ("planning", "orders"):
+        service.command("projects", "create", "--tenant", "acme", "--name", project, "--member", "user-1")
+    for_user = ("--role", "agent", "--subject", "agent-1", "--on-behalf-of", "user-1")
     return _Keys(
-        user=service.key("acme", "--project", "alpha", "--role", "user", "--subject", "user-1"),
-        agent=service.key(
-            "acme",
-            "--project",
-            "alpha",
-            "--role",
-            "agent",
-            "--subject",
-            "agent-1",
-            "--on-behalf-of",
-            "user-1",
-        ),
-        register=service.key(
-            "acme",
-            "--project",
-            "alpha",
-            "--role",
-            "agent",
-            "--subject",
-            "register-feed",
-            "--source",
-            "register",
-        ),
-        grader=service.key("acme", "--project", "alpha", "--role", "grader", "--subject", "browser-checks"),
+        user=key("planning", "--role", "user", "--subject", "user-1"),
+        planner=key("planning", *for_user),
+        register=key("planning", "--role", "agent", "--subject", "register-feed", "--source", "register"),
+        builder=key("orders", *for_user),
+        grader=key("orders", "--role", "grader", "--subject", "browser-checks"),
     )
 
 
