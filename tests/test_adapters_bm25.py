@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.adapters.bm25 import Bm25Encoder
@@ -104,6 +104,7 @@ def test_a_text_without_words_is_an_empty_vector(text: str) -> None:
     assert ENCODER.encode_documents([text]) == [EMPTY]
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_gives_unique_indices_and_as_many_positive_weights(text: str) -> None:
     for vector in (*ENCODER.encode_documents([text]), ENCODER.encode_query(text)):

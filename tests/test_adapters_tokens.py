@@ -11,7 +11,7 @@ import pytest
 import regex
 import tiktoken
 import toktok
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from service.adapters.tokens import TiktokenCounter
@@ -45,6 +45,7 @@ def references(counter: TiktokenCounter) -> Iterator[dict[str, tiktoken.Encoding
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
+@settings(deadline=None)
 @given(text=TEXTS)
 @example(text="<|endoftext|> is text")
 @example(text="a'\u017fa I'\u017f don't")
@@ -82,6 +83,7 @@ def test_both_tokenizers_agree_on_every_character_that_the_fast_one_counts(
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
+@settings(deadline=None)
 @given(left=TEXTS, right=TEXTS.filter(lambda text: text[:1].strip() not in {"", "/"}))
 def test_counts_add_after_a_newline_and_before_a_word(
     encoding: str, left: str, right: str, counter: TiktokenCounter

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.adapters.wordllama import WordllamaEmbedder
@@ -83,6 +83,7 @@ def test_vectors_are_those_of_the_library() -> None:
         assert ours == pytest.approx(theirs, abs=1e-5)
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(), max_size=5))
 def test_every_text_with_a_visible_character_has_a_finite_unit_vector(texts: list[str]) -> None:
     vectors = EMBEDDER.embed(texts)

@@ -4,7 +4,7 @@ import time
 
 import pytest
 import regex
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from service.core.text import cut_at_grapheme, strip_tag_characters, text_fault
@@ -22,6 +22,7 @@ PIECES = st.sampled_from(
 TEXTS = st.one_of(st.lists(PIECES, max_size=60).map("".join), st.text())
 
 
+@settings(deadline=None)
 @given(text=TEXTS, end=st.integers(-1, 70))
 @example(text="🇩🇪" * 30, end=41)
 @example(text=FAMILY * 9, end=33)
