@@ -124,13 +124,13 @@ def test_an_index_that_was_not_closed_says_so_at_the_next_start(folder: Path) ->
 
 
 def test_no_text_is_found_on_disk(index: EdgeIndex, folder: Path) -> None:
-    index.upsert("acme", [point("a", "canaryword outline consent")])
-    assert items(sparse(index, "canaryword", where())) == ["a"]
+    index.upsert("acme", [point("the-item", "canaryword outline consent")])
+    assert items(sparse(index, "canaryword", where())) == ["the-item"]
     index.close()
 
     held = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
-    assert b"hash-of-staff" in held
+    assert b"the-item" in held
     assert b"canaryword" not in held
 
 

@@ -9,8 +9,8 @@ from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 from service.adapters.qdrant_index import IndexUnavailable, QdrantIndex, StoredPoint
 from service.adapters.qdrant_points import (
     DENSE,
+    HIT_FIELDS,
     INTEGER_FIELDS,
-    KEY_FIELDS,
     KEYWORD_FIELDS,
     SPARSE,
     TENANT,
@@ -66,8 +66,8 @@ class ClientIndex(QdrantIndex):
                     DENSE: models.VectorParams(size=self._dimension, distance=models.Distance.COSINE)
                 },
                 sparse_vectors_config={SPARSE: models.SparseVectorParams(modifier=models.Modifier.IDF)},
-                # One graph for each tenant and none over all: no search crosses tenants.
-                hnsw_config=models.HnswConfigDiff(m=0, payload_m=16),
+                # Links inside each place too, so that a small one is searched well beside large ones.
+                hnsw_config=models.HnswConfigDiff(payload_m=16),
             )
         except UnexpectedResponse as error:
             # Another process was quicker.
@@ -119,9 +119,9 @@ class ClientIndex(QdrantIndex):
             query_filter=_filter(selection),
             search_params=parameters,
             limit=limit,
-            with_payload=list(KEY_FIELDS),
+            with_payload=list(HIT_FIELDS),
         ).points
-        return [Hit(key_of(point.payload), point.score) for point in found]
+        return [Hit(key_of(point.payload, tenant_id=selection.tenant_id), point.score) for point in found]
 
     def _page(
         self, selection: Selection, offset: object, limit: int
@@ -131,10 +131,10 @@ class ClientIndex(QdrantIndex):
             scroll_filter=_filter(selection),
             offset=offset,  # type: ignore[arg-type]  # what the server answered for the page before
             limit=limit,
-            with_payload=list(KEY_FIELDS),
+            with_payload=list(HIT_FIELDS),
             with_vectors=False,
         )
-        return [key_of(record.payload) for record in records], following
+        return [key_of(record.payload, tenant_id=selection.tenant_id) for record in records], following
 
     def _count(self, selection: Selection) -> int:
         return self._client.count(self.collection, count_filter=_filter(selection), exact=True).count
@@ -169,7 +169,7 @@ def _sparse_vector(vector: SparseVector) -> models.SparseVector:
 
 def _filter(selection: Selection) -> models.Filter:
     must: list[models.Condition] = [
-        models.FieldCondition(key=field, match=_match(values)) for field, values in selection.matches
+        models.FieldCondition(key=field, match=_match(values)) for field, values in selection.conditions
     ]
     if selection.version_below is not None:
         must.append(models.FieldCondition(key=VERSION, range=models.Range(lt=selection.version_below)))

@@ -11,8 +11,8 @@ from filelock import FileLock, Timeout
 from service.adapters.qdrant_index import IndexUnavailable, QdrantIndex, StoredPoint
 from service.adapters.qdrant_points import (
     DENSE,
+    HIT_FIELDS,
     INTEGER_FIELDS,
-    KEY_FIELDS,
     KEYWORD_FIELDS,
     SPARSE,
     VERSION,
@@ -73,7 +73,7 @@ class EdgeIndex(QdrantIndex):
 
     def _tidy(self) -> None:
         schema = self._shard.info().payload_schema
-        # Without these a filtered search reads every payload: 66 ms instead of 5 ms at 10,000 points.
+        # Without these a filtered search reads every payload: 66 ms instead of 6 ms at 10,000 points.
         for field in KEYWORD_FIELDS:
             if field not in schema:
                 self._shard.update(
@@ -121,10 +121,10 @@ class EdgeIndex(QdrantIndex):
                 query=query,
                 filter=_filter(selection),
                 params=parameters,
-                with_payload=list(KEY_FIELDS),
+                with_payload=list(HIT_FIELDS),
             )
         )
-        return [Hit(key_of(point.payload), point.score) for point in found]
+        return [Hit(key_of(point.payload, tenant_id=selection.tenant_id), point.score) for point in found]
 
     def _page(
         self, selection: Selection, offset: object, limit: int
@@ -134,11 +134,11 @@ class EdgeIndex(QdrantIndex):
                 offset=offset,  # type: ignore[arg-type]  # what the engine answered for the page before
                 limit=limit,
                 filter=_filter(selection),
-                with_payload=list(KEY_FIELDS),
+                with_payload=list(HIT_FIELDS),
                 with_vector=False,
             )
         )
-        return [key_of(record.payload) for record in records], following
+        return [key_of(record.payload, tenant_id=selection.tenant_id) for record in records], following
 
     def _count(self, selection: Selection) -> int:
         return self._shard.count(edge.CountRequest(exact=True, filter=_filter(selection)))
@@ -185,7 +185,7 @@ def _sparse_vector(vector: SparseVector) -> edge.SparseVector:
 
 def _filter(selection: Selection) -> edge.Filter:
     must: list[edge.ConditionType] = [
-        edge.FieldCondition(field, match=_match(values)) for field, values in selection.matches
+        edge.FieldCondition(field, match=_match(values)) for field, values in selection.conditions
     ]
     if selection.version_below is not None:
         must.append(edge.FieldCondition(VERSION, range=edge.RangeFloat(lt=selection.version_below)))

@@ -7,8 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from service.adapters import qdrant_points as points_module
-from service.adapters.qdrant_points import Selection
+from service.adapters.qdrant_points import (
+    Selection,
+    check_dense,
+    check_points,
+    check_sparse,
+    collection_name,
+    payload_of,
+    point_id,
+    points_in_scope,
+    query_terms,
+    stored_terms,
+)
 from service.core.errors import Unavailable
 from service.core.passages import PassageKey
 from service.retrieval.model import Hit, ItemKind, Point, SearchScope, SparseVector
@@ -48,7 +58,7 @@ class QdrantIndex(ABC):
     """
 
     def __init__(self, engine: str, *, embedder: Embedder, sparse: SparseEncoder, serialised: bool) -> None:
-        self.collection: Final = points_module.collection_name(embedder, sparse)
+        self.collection: Final = collection_name(embedder, sparse)
         self._engine = engine
         self._dimension = embedder.dimension
         self._serialised = serialised
@@ -65,7 +75,7 @@ class QdrantIndex(ABC):
 
         Raises `ValueError` for any point that may not be written, and then writes none.
         """
-        points_module.check_points(tenant_id, points, dimension=self._dimension)
+        check_points(tenant_id, points, dimension=self._dimension)
         stored = [_stored(tenant_id, point) for point in points]
         for start in range(0, len(stored), _WRITE_POINTS):
             with self._answering():
@@ -75,13 +85,13 @@ class QdrantIndex(ABC):
         """Remove every passage of every version of the items. Removing nothing is fine."""
         for start in range(0, len(item_ids), _DELETE_ITEMS):
             part = item_ids[start : start + _DELETE_ITEMS]
-            selection = points_module.points_of_items(tenant_id, kind, part)
+            selection = Selection(tenant_id, kind, item_ids=tuple(part))
             with self._answering():
                 self._remove(selection)
 
     def delete_older_versions(self, tenant_id: str, kind: ItemKind, item_id: str, version: int) -> None:
         """Remove the item's passages of versions below `version`."""
-        selection = points_module.points_of_older_versions(tenant_id, kind, item_id, version)
+        selection = Selection(tenant_id, kind, item_ids=(item_id,), version_below=version)
         with self._answering():
             self._remove(selection)
 
@@ -97,7 +107,7 @@ class QdrantIndex(ABC):
 
         Raises `ValueError` for a vector that is not finite, has no direction or has another dimension.
         """
-        points_module.check_dense(vector, dimension=self._dimension)
+        check_dense(vector, dimension=self._dimension)
         selection = self._selection(scope, within)
         if selection is None:
             return ()
@@ -115,17 +125,17 @@ class QdrantIndex(ABC):
 
         A passage that shares no term with the query is not answered.
         """
-        points_module.check_sparse(vector)
-        terms = points_module.query_terms(vector)
+        check_sparse(vector)
+        terms = query_terms(vector)
         selection = self._selection(scope, within)
         if selection is None or not terms.indices:
             return ()
-        corpus = points_module.points_in_scope(scope)
+        corpus = points_in_scope(scope)
         return self._ordered(lambda count: self._nearest_sparse(selection, corpus, terms, count), limit)
 
     def list_keys(self, tenant_id: str, kind: ItemKind) -> Sequence[PassageKey]:
         """Answer all keys of a tenant, in order: for verification and repair."""
-        selection = points_module.points_of_kind(tenant_id, kind)
+        selection = Selection(tenant_id, kind)
         keys: list[PassageKey] = []
         offset: object = None
         while True:
@@ -137,7 +147,7 @@ class QdrantIndex(ABC):
 
     def count(self, tenant_id: str) -> int:
         """Count a tenant's passages."""
-        selection = points_module.points_of_tenant(tenant_id)
+        selection = Selection(tenant_id)
         with self._answering():
             return self._count(selection)
 
@@ -146,7 +156,7 @@ class QdrantIndex(ABC):
         found = 0
         for start in range(0, len(item_ids), _DELETE_ITEMS):
             part = item_ids[start : start + _DELETE_ITEMS]
-            selection = points_module.points_of_items(tenant_id, kind, part)
+            selection = Selection(tenant_id, kind, item_ids=tuple(part))
             with self._answering():
                 found += self._count(selection)
         return found
@@ -180,12 +190,12 @@ class QdrantIndex(ABC):
             raise
 
     def _selection(self, scope: SearchScope, within: Sequence[PassageKey] | None) -> Selection | None:
-        selection = points_module.points_in_scope(scope)
+        selection = points_in_scope(scope)
         if within is None:
             return selection
         if len(within) > WITHIN_KEYS_MAX:
             raise ValueError(f"at most {WITHIN_KEYS_MAX} passages are scored at once")
-        ids = [points_module.point_id(scope.tenant_id, scope.kind, key) for key in within]
+        ids = [point_id(scope.tenant_id, scope.kind, key) for key in within]
         return selection.among(ids) if ids else None
 
     def _ordered(self, ask: Callable[[int], Sequence[Hit]], limit: int) -> Sequence[Hit]:
@@ -240,8 +250,8 @@ class QdrantIndex(ABC):
 
 def _stored(tenant_id: str, point: Point) -> StoredPoint:
     return StoredPoint(
-        id=points_module.point_id(tenant_id, point.kind, point.key),
+        id=point_id(tenant_id, point.kind, point.key),
         dense=None if point.dense is None else [float(value) for value in point.dense],
-        sparse=points_module.stored_terms(point.sparse),
-        payload=points_module.payload_of(tenant_id, point),
+        sparse=stored_terms(point.sparse),
+        payload=payload_of(tenant_id, point),
     )
