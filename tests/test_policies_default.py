@@ -12,6 +12,7 @@ from service.policies.load import inspect_files
 from service.policies.run_cases import CaseResult, run_cases
 from service.policies.schema import bundle_schema, case_schema
 from service.policies.sources import place_source, trust_of_turn
+from service.policies.verdict import ReasonCode
 from service.policies.words import (
     ApprovalNeed,
     Approver,
@@ -167,3 +168,11 @@ def test_every_policy_file_names_its_schema_for_editors() -> None:
         first = path.read_text().splitlines()[0]
         named = first.removeprefix("# yaml-language-server: $schema=")
         assert (path.parent / Path(named)).resolve().is_file(), path.name
+
+
+def test_every_reason_code_is_documented_in_the_order_of_reporting() -> None:
+    page = (FOLDER.parent / "docs" / "policies.md").read_text()
+    places = [page.find(f"`{code.value}`", page.index("## Decisions")) for code in ReasonCode]
+
+    assert -1 not in places
+    assert places == sorted(places)
