@@ -16,8 +16,8 @@ from service.memories.model import (
 from service.memories.ports import Citations
 from service.memories.propose import judge, keep
 from service.memories.rules import is_complete, part_in_decision, slot_of
-from service.memories.store import MemoryStore
 from service.memories.store_proposals import ProposalStore
+from service.memories.store_slots import SlotStore
 from service.policies.model import Bundle
 from service.policies.verdict import Outcome, Reason, ReasonCode
 
@@ -82,12 +82,12 @@ def _keep_if_still_allowed(
         purpose=proposal.purpose,
     )
     slot = slot_of(new, project.id, bundle, unit.cipher)
-    MemoryStore.of(unit, bundle).lock(slot)
+    SlotStore.of(unit).lock(slot)
     cited = [citations.look_up(citation, subject=content.subject) for citation in content.citations]
     verdict = judge(new, slot, cited, unit=unit, bundle=bundle, proposed=proposal)
     if verdict.outcome is Outcome.DENIED:
         return _settle(proposal, Outcome.DENIED, verdict.reasons, approvals, None, unit=unit)
-    memory = keep(new, slot, cited, verdict, unit=unit, bundle=bundle, by=proposal.proposer)
+    memory = keep(new, slot, cited, verdict, unit=unit, by=proposal.proposer)
     settled = _settle(proposal, Outcome.APPROVED, (), approvals, memory.id, unit=unit)
     return Decided(settled.proposal, (), memory)
 

@@ -16,6 +16,7 @@ from service.memories.model import Erasure, Memory, StoreReceipt
 from service.memories.store import MemoryStore
 from service.memories.store_erasures import ErasureStore
 from service.memories.store_proposals import ProposalStore
+from service.memories.store_slots import SlotStore
 from service.policies.model import Bundle
 
 INDEX = "index"
@@ -32,7 +33,7 @@ def forget_memory(memory_id: str, *, unit: Unit, bundle: Bundle) -> Erasure:
     if memory is None:
         raise NotFound
     _only_theirs(memory, unit, bundle)
-    versions = store.remove(memory.id)
+    versions = SlotStore.of(unit).remove(memory.id)
     proposals = ProposalStore.of(unit).forget_memory(memory.id)
     answers = IdempotencyStore(unit.session, unit.tenant_id, unit.cipher).erase([memory.id])
     unit.stage("memory.deleted", item_id=memory.id)

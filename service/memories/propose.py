@@ -22,9 +22,9 @@ from service.memories.model import (
 from service.memories.ports import Citations
 from service.memories.rules import compare, memory_mode_of, newest, read_principal, slot_of
 from service.memories.sealing import hash_content
-from service.memories.store import MemoryStore
 from service.memories.store_consents import ConsentStore
 from service.memories.store_proposals import ProposalStore
+from service.memories.store_slots import SlotStore
 from service.policies.evaluate import judge_proposal
 from service.policies.model import Bundle
 from service.policies.verdict import Outcome, ProposalFacts, Verdict
@@ -38,13 +38,12 @@ def propose_memory(new: NewProposal, *, unit: Unit, bundle: Bundle, citations: C
     project = unit.project(new.project)
     _refuse_the_meaningless(new, bundle)
     slot = slot_of(new, project.id, bundle, unit.cipher)
-    store = MemoryStore.of(unit, bundle)
-    store.lock(slot)
+    SlotStore.of(unit).lock(slot)
     cited = [citations.look_up(citation, subject=new.subject) for citation in new.citations]
     verdict = judge(new, slot, cited, unit=unit, bundle=bundle)
     memory = None
     if verdict.outcome is Outcome.APPROVED:
-        memory = keep(new, slot, cited, verdict, unit=unit, bundle=bundle, by=unit.caller.principal)
+        memory = keep(new, slot, cited, verdict, unit=unit, by=unit.caller.principal)
     proposal = Proposal(
         id=unit.ids(),
         project_id=project.id,
@@ -89,7 +88,7 @@ def judge(
     `proposed` is the proposal where it is judged again: then its proposer counts, not who decides it.
     """
     proposer = read_principal(unit.caller.principal if proposed is None else proposed.proposer)
-    store = MemoryStore.of(unit, bundle)
+    store = SlotStore.of(unit)
     standing = store.standing(slot, now=unit.now)
     content_hash = hash_content(content_of(new), cipher=unit.cipher)
     facts = ProposalFacts(
@@ -122,12 +121,11 @@ def keep(
     verdict: Verdict,
     *,
     unit: Unit,
-    bundle: Bundle,
     by: str,
 ) -> Memory:
     """Make the proposal an active memory; what stood in its slot leaves search and packages at once."""
     assert verdict.expires_at is not None
-    store = MemoryStore.of(unit, bundle)
+    store = SlotStore.of(unit)
     for left in store.vacate(slot, now=unit.now):
         unit.stage("memory.deleted", item_id=left)
         record(unit, Action.MEMORY_SUPERSEDED, kind="memory", ref=left)

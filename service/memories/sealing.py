@@ -36,3 +36,8 @@ def hash_content(content: Content, *, cipher: Cipher) -> str:
     """Answer a keyed hash that is equal for equal words in the same slot."""
     parts = [content.subject, content.key, content.text, content.value]
     return cipher.keyed_hash(json.dumps(parts, ensure_ascii=False, sort_keys=True))
+
+
+def memory_place(memory_id: str, version: int) -> str:
+    """Answer where a version's words rest, for its seal."""
+    return f"memory_versions/{memory_id}/{version}/content"

@@ -1,38 +1,26 @@
 """Queries of one tenant's memories. Expiry, consent, purpose and readers are in the query, never after it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, or_
+from sqlalchemy import and_, or_
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import Select
 
 from service.core.cipher import Cipher, TextErased
 from service.core.ids import is_id
-from service.core.locks import lock_names
 from service.core.paging import Page, PageRequest
 from service.core.passages import PassageKey
 from service.identity.model import Caller
 from service.identity.unit import Unit
-from service.memories.model import IndexedMemory, Memory, MemoryPassage, MemoryStatus, Slot, shown_text
-from service.memories.sealing import hash_content, open_content, seal_content
+from service.memories.model import IndexedMemory, Memory, MemoryPassage, MemoryStatus, shown_text
+from service.memories.sealing import memory_place, open_content
 from service.memories.store_rights import Rights, is_live
 from service.memories.tables import MemoryRow, MemoryVersionRow
 from service.policies.model import Bundle
 from service.policies.words import Trust
 
 _Pair = tuple[MemoryRow, MemoryVersionRow]
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What is active in a slot: enough to decide what a new value does to it."""
-
-    memory_id: str
-    version: int
-    content_hash: str
-    observed_at: datetime | None
 
 
 class MemoryStore:
@@ -49,91 +37,6 @@ class MemoryStore:
     def of(cls, unit: Unit, bundle: Bundle) -> "MemoryStore":
         """Answer the store of a unit of work."""
         return cls(unit.session, unit.tenant_id, unit.cipher, bundle)
-
-    def lock(self, slot: Slot) -> None:
-        """Let one proposal for the same person (or project) and class follow another."""
-        lock_names(self._session, self._tenant_id, [f"memories/{scope_key(slot)}/{slot.class_name}"])
-
-    def standing(self, slot: Slot, *, now: datetime) -> Standing | None:
-        """Answer what is active in the slot and has not expired."""
-        found = self._session.exec(
-            self._current().where(*self._slot(slot), MemoryRow.expires_at > now)
-        ).first()
-        if found is None:
-            return None
-        memory, version = found
-        return Standing(memory.id, memory.version, version.content_hash, memory.observed_at)
-
-    def count_active(self, slot: Slot, *, now: datetime) -> int:
-        """Count active memories of the slot's class and person (or project)."""
-        return self._session.exec(
-            select(func.count())
-            .select_from(MemoryRow)
-            .where(
-                MemoryRow.tenant_id == self._tenant_id,
-                MemoryRow.scope_key == scope_key(slot),
-                MemoryRow.class_name == slot.class_name,
-                MemoryRow.status == MemoryStatus.ACTIVE,
-                MemoryRow.expires_at > now,
-            )
-        ).one()
-
-    def vacate(self, slot: Slot, *, now: datetime) -> Sequence[str]:
-        """Put whatever is active in the slot out of it; answer the ids that leave."""
-        rows = self._session.exec(select(MemoryRow).where(*self._slot(slot))).all()
-        for row in rows:
-            expired = row.expires_at <= now
-            row.status = MemoryStatus.EXPIRED if expired else MemoryStatus.SUPERSEDED
-            self._session.add(row)
-        self._session.flush()
-        return [row.id for row in rows]
-
-    def add(
-        self,
-        memory: Memory,
-        slot: Slot,
-        *,
-        observed_at: datetime | None,
-        by: str,
-    ) -> None:
-        """Keep a new memory in its slot, which must be vacant."""
-        self._session.add(
-            MemoryRow(
-                tenant_id=self._tenant_id,
-                id=memory.id,
-                project_id=memory.project_id,
-                class_name=memory.class_name,
-                scope_key=scope_key(slot),
-                subject_hash=slot.subject_hash,
-                key_hash=slot.key_hash,
-                version=memory.version,
-                status=memory.status,
-                purpose=memory.purpose,
-                trust=memory.trust,
-                policy_version=memory.policy_version,
-                observed_at=observed_at,
-                created_at=memory.created_at,
-                confirmed_at=memory.created_at,
-                expires_at=memory.expires_at,
-            )
-        )
-        self._session.flush()
-        self._session.add(
-            MemoryVersionRow(
-                tenant_id=self._tenant_id,
-                memory_id=memory.id,
-                version=memory.version,
-                content=seal_content(memory.content, cipher=self._cipher, place=_place(memory.id, 1)),
-                content_hash=hash_content(memory.content, cipher=self._cipher),
-                provenance=[dict(source) for source in memory.provenance],
-                confidence=memory.confidence,
-                tokens=memory.tokens,
-                act="proposed",
-                by=by,
-                at=memory.created_at,
-            )
-        )
-        self._session.flush()
 
     def passages(
         self, keys: Sequence[PassageKey], *, caller: Caller, purpose: str, now: datetime
@@ -195,23 +98,6 @@ class MemoryStore:
         shown = page.page(pairs, [(memory.id,) for memory, _ in pairs])
         return Page(self._open_all(shown.items, now=now), shown.next_cursor)
 
-    def remove(self, memory_id: str) -> int:
-        """Remove a memory with all its versions; answer how many versions there were."""
-        row = self._session.get(MemoryRow, (self._tenant_id, memory_id))
-        if row is None:
-            return 0
-        versions = self._session.exec(
-            select(MemoryVersionRow).where(
-                MemoryVersionRow.tenant_id == self._tenant_id, MemoryVersionRow.memory_id == memory_id
-            )
-        ).all()
-        for version in versions:
-            self._session.delete(version)
-        self._session.flush()
-        self._session.delete(row)
-        self._session.flush()
-        return len(versions)
-
     def index_passages(self, *item_ids: str) -> Sequence[IndexedMemory]:
         """Answer the current version of those of the memories that may be found at all."""
         pairs = self._session.exec(
@@ -244,15 +130,6 @@ class MemoryStore:
             .where(MemoryRow.tenant_id == self._tenant_id)
         )
 
-    def _slot(self, slot: Slot) -> tuple[ColumnElement[bool], ...]:
-        return (
-            col(MemoryRow.tenant_id) == self._tenant_id,
-            col(MemoryRow.scope_key) == scope_key(slot),
-            col(MemoryRow.class_name) == slot.class_name,
-            col(MemoryRow.key_hash) == slot.key_hash,
-            col(MemoryRow.status) == MemoryStatus.ACTIVE,
-        )
-
     def _open_all(self, pairs: Sequence[_Pair], *, now: datetime | None = None) -> Sequence[Memory]:
         """Open what can still be opened: of an erased person nothing is left to answer."""
         found = []
@@ -274,7 +151,7 @@ class MemoryStore:
             class_name=memory.class_name,
             status=status,
             content=open_content(
-                version.content, cipher=self._cipher, place=_place(memory.id, version.version)
+                version.content, cipher=self._cipher, place=memory_place(memory.id, version.version)
             ),
             purpose=memory.purpose,
             confidence=version.confidence,
@@ -287,11 +164,6 @@ class MemoryStore:
         )
 
 
-def scope_key(slot: Slot) -> str:
-    """Answer whose slot it is: the person's keyed hash, or the project's id."""
-    return slot.subject_hash or slot.project_id
-
-
 def _indexed(memory: Memory) -> IndexedMemory:
     subject = memory.content.subject
     return IndexedMemory(
@@ -301,7 +173,3 @@ def _indexed(memory: Memory) -> IndexedMemory:
         subject=subject,
         readers=(f"project:{memory.project_id}",) if subject is None else (f"user:{subject}",),
     )
-
-
-def _place(memory_id: str, version: int) -> str:
-    return f"memory_versions/{memory_id}/{version}/content"

@@ -18,20 +18,7 @@ class OrderApplication:
 
 def tell_order_application(*, agent: Person, grader: Person) -> OrderApplication:
     """Play the run up to the lost answer, and build the package that a fresh session starts from."""
-    execution = agent.post(
-        "/executions",
-        {
-            "project": "orders",
-            "external_ref": "order-app-42",
-            "objective": "Build the order application",
-            "requirements": [
-                {"id": "login", "text": "Login works", "grader": "browser"},
-                {"id": "orders", "text": "Orders can be filtered", "grader": "browser"},
-            ],
-            "budgets": {"cost": "5.00", "steps": 40, "revisions": 3},
-            "retention_class": "operational",
-        },
-    )
+    execution = _open(agent)
     path = f"/executions/{execution['id']}"
     version = _plan(agent, path, int(execution["version"]))
     agent.post(
@@ -77,6 +64,24 @@ def tell_order_application(*, agent: Person, grader: Person) -> OrderApplication
     return OrderApplication(
         str(execution["id"]), package, str(agent.get(f"{path}/handoff", accept="text/plain"))
     )
+
+
+def _open(agent: Person) -> dict[str, Any]:
+    execution: dict[str, Any] = agent.post(
+        "/executions",
+        {
+            "project": "orders",
+            "external_ref": "order-app-42",
+            "objective": "Build the order application",
+            "requirements": [
+                {"id": "login", "text": "Login works", "grader": "browser"},
+                {"id": "orders", "text": "Orders can be filtered", "grader": "browser"},
+            ],
+            "budgets": {"cost": "5.00", "steps": 40, "revisions": 3},
+            "retention_class": "operational",
+        },
+    )
+    return execution
 
 
 def _plan(agent: Person, path: str, version: int) -> int:

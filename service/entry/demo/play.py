@@ -44,9 +44,7 @@ def play(console: Console, *, policies_dir: Path, keep_running: bool) -> None:
             "\nEvery call is described at /v1/openapi.json of a running service (`make serve`)."
         )
         if keep_running:
-            console.print(
-                f"\nStill running at {service.address}. The planning agent's key: {keys.planner}\nStop it with Ctrl+C."
-            )
+            console.print(f"\nStill running at {service.address}. Stop it with Ctrl+C. A key: {keys.planner}")
             _wait_for_interrupt()
 
 

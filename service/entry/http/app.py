@@ -22,6 +22,7 @@ from service.entry.http import (
     executions_work,
     health,
     memories,
+    memories_proposals,
     packages,
     policies,
 )
@@ -41,6 +42,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     executions_work.router,
     executions_conversation.router,
     executions_ledger.router,
+    memories_proposals.router,
     memories.router,
     packages.router,
     policies.router,

@@ -1,11 +1,10 @@
-"""Routes of long-term memory: propose, decide, read, search, delete, and consent."""
+"""Routes of long-term memory: read, search, erase, and consent."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from fastapi import Path, Query
 from starlette.responses import Response
 
-from service.context.citations import RecordCitations
 from service.context.retrieve_memories import search_memories
 from service.core.errors import Forbidden, NotFound, Unavailable
 from service.core.paging import PAGE_ITEMS_DEFAULT
@@ -13,47 +12,30 @@ from service.entry.http.edge import Cursor, Edge, Limit, PathId, Reply, needs, n
 from service.entry.http.memories_shapes import (
     consent_answers,
     memory_answer,
-    new_proposal,
-    proposal_answer,
-    proposal_listed,
     receipt_answer,
 )
 from service.identity.matrix import (
     MEMORIES_OWN,
-    MEMORIES_PROPOSE,
     MEMORIES_READ,
-    PROPOSALS_DECIDE,
-    PROPOSALS_READ,
 )
 from service.identity.unit import Unit
 from service.memories.consent import list_consents, set_consent
-from service.memories.decide import decide_proposal
 from service.memories.forget import forget_memory, get_erasure, settle_erasure
 from service.memories.model import (
-    AlreadyDecided,
     MemoryStatus,
-    NothingToRemember,
-    NotYoursToDecide,
     PurposeNotOfClass,
 )
-from service.memories.propose import propose_memory
 from service.memories.store import MemoryStore
-from service.memories.store_proposals import ProposalStore
 from service.policies.active import active_bundle
-from service.policies.verdict import Outcome
 from service.retrieval.model import ItemKind
 from service.wire.memories import (
     ConsentAnswer,
     ConsentsAnswer,
-    DecideProposal,
     MemoriesFound,
     MemoryAnswer,
     MemoryErased,
     MemoryFound,
     MemoryPage,
-    ProposalAnswer,
-    ProposalPage,
-    ProposeMemory,
     ReceiptAnswer,
     SearchMemories,
     SetConsent,
@@ -61,95 +43,11 @@ from service.wire.memories import (
 
 router = new_router("memories")
 
-_ID: Final = "01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11"
-_PROPOSAL: Final = {
-    "project": "alpha",
-    "class": "preference",
-    "subject": "user-1",
-    "key": "reply_style",
-    "text": "Prefers concise explanations",
-    "confidence": 0.9,
-    "provenance": [{"kind": "turn", "id": _ID, "quote": "keep it short"}],
-    "purpose": "personalisation",
-}
-
 ClassName = Annotated[str | None, Query(alias="class", max_length=64)]
 PurposeName = Annotated[str, Path(max_length=64, pattern=r"^[a-z][a-z0-9_]*$")]
 SubjectName = Annotated[str | None, Query(max_length=200)]
 KeyName = Annotated[str | None, Query(max_length=100)]
 Status = Literal["active", "paused", "expired", "superseded", "quarantined", "grace"]
-Decision = Literal["approved", "denied", "pending_review"]
-
-
-@router.post(
-    "/memory-proposals",
-    **operation(
-        summary="Propose something to be remembered",
-        answer=ProposalAnswer,
-        status=201,
-        example=_PROPOSAL,
-        problems=[NotFound, PurposeNotOfClass, NothingToRemember],
-    ),
-)
-def propose(body: ProposeMemory, edge: Edge = needs(MEMORIES_PROPOSE)) -> Response:
-    """Answer the policy's decision: a denial is an answer, with all of its reasons, and no error."""
-
-    def work(unit: Unit) -> Reply:
-        decided = propose_memory(
-            new_proposal(body), unit=unit, bundle=active_bundle(unit), citations=RecordCitations(unit)
-        )
-        return Reply(proposal_answer(decided), status=201, project_id=decided.proposal.project_id)
-
-    return edge.create(work)
-
-
-@router.get(
-    "/memory-proposals",
-    **operation(
-        summary="List proposals: yours, those about you, and a reviewer's queue", answer=ProposalPage
-    ),
-)
-def list_proposals(
-    decision: Decision | None = None,
-    limit: Limit = PAGE_ITEMS_DEFAULT,
-    cursor: Cursor = None,
-    edge: Edge = needs(PROPOSALS_READ),
-) -> Response:
-    """Answer proposals, newest first, with their exact words while they wait."""
-    page = edge.page(limit, cursor, decision)
-
-    def work(unit: Unit) -> Reply:
-        outcome = None if decision is None else Outcome(decision)
-        found = ProposalStore.of(unit).list_for(unit.caller, page, outcome=outcome)
-        items = [proposal_listed(proposal, unit) for proposal in found.items]
-        return Reply(ProposalPage(items=items, next_cursor=found.next_cursor))
-
-    return edge.read(work)
-
-
-@router.post(
-    "/memory-proposals/{proposal_id}/decision",
-    **operation(
-        summary="Decide a waiting proposal",
-        answer=ProposalAnswer,
-        example={"decision": "approve", "reason": "said so in the meeting"},
-        problems=[NotFound, Forbidden, NotYoursToDecide, AlreadyDecided],
-    ),
-)
-def decide(proposal_id: PathId, body: DecideProposal, edge: Edge = needs(PROPOSALS_DECIDE)) -> Response:
-    """Answer what became of it: everything is judged again at this moment."""
-
-    def work(unit: Unit) -> Reply:
-        decided = decide_proposal(
-            proposal_id,
-            approve=body.decision == "approve",
-            unit=unit,
-            bundle=active_bundle(unit),
-            citations=RecordCitations(unit),
-        )
-        return Reply(proposal_answer(decided), project_id=decided.proposal.project_id)
-
-    return edge.create(work)
 
 
 @router.get("/memories", **operation(summary="List memories that you may read", answer=MemoryPage))
