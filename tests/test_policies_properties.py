@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+import pytest
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
-from policies_bundle import NOW, default_bundle
+from policies_bundle import NOW, default_bundle, preference
 
 from service.identity.model import Role
 from service.policies.evaluate import judge_proposal
@@ -50,32 +51,29 @@ facts = st.builds(
     quota_used=st.sampled_from([0, 10_000]),
     execution_memory_mode=st.sampled_from([None, *MemoryMode]),
 )
-# Random facts are nearly always denied; these come close to an approval, and are approved now and then.
-sound_sources = st.builds(
+# Random facts are nearly always denied; these differ from what is approved in few respects, or in none.
+likely_sources = st.builds(
     replace,
-    st.just(
-        SourceFacts(
-            ProvenanceKind.TURN, found=True, speaker="user", subjects_own=True, trust=Trust.FIRST_PARTY
-        )
-    ),
-    trust=st.sampled_from(Trust),
-    quote=st.sampled_from(Quote),
+    st.just(SourceFacts(ProvenanceKind.TURN, found=True, speaker="user", subjects_own=True)),
+    trust=st.sampled_from([Trust.FIRST_PARTY, Trust.INTERNAL_TOOL, Trust.EXTERNAL_TOOL]),
+    quote=st.sampled_from([Quote.FOUND, Quote.ABSENT]),
     relayed=st.booleans(),
 )
 likely_facts = st.builds(
     replace,
-    facts,
-    class_name=st.sampled_from(["preference", "workflow_setting", "contact_detail"]),
-    proposer_role=st.just(Role.AGENT),
-    subject=st.just("user-1"),
-    acts_for_subject=st.just(value=True),
-    text=st.just("Prefers concise explanations"),
-    value=st.none(),
-    confidence=st.just(0.9),
-    consent_given=st.just(value=True),
-    execution_memory_mode=st.none(),
-    quota_used=st.just(0),
-    provenance=st.lists(st.one_of(sound_sources, source_facts), max_size=2).map(tuple),
+    st.sampled_from(
+        [
+            preference(),
+            preference(class_name="workflow_setting", purpose="service", consent_given=False),
+            preference(class_name="contact_detail", purpose="contact"),
+            preference(class_name="project_convention", purpose="service", subject=None),
+        ]
+    ),
+    confidence=st.sampled_from([0.5, 0.7, 1.0]),
+    existing=st.sampled_from([Existing.NONE, Existing.DIFFERENT]),
+    provenance=st.lists(st.one_of(likely_sources, likely_sources, source_facts), min_size=1, max_size=2).map(
+        tuple
+    ),
 )
 
 
@@ -98,6 +96,13 @@ def automatic() -> Bundle:
 
 
 BUNDLES = st.sampled_from([default_bundle(), automatic()])
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_the_facts_drawn_here_reach_every_outcome(outcome: Outcome) -> None:
+    found = find(likely_facts, lambda drawn: judge_proposal(drawn, default_bundle(), NOW).outcome is outcome)
+
+    assert found.provenance
 
 
 @given(st.one_of(facts, likely_facts), BUNDLES)
