@@ -144,7 +144,7 @@ class World:
             cipher = self.ciphers.for_tenant(who.tenant_id)
             yield Unit(session, who, self.clock(), new_id, cipher, self.tokens)
 
-    def add(self, text: str, uri: str, *, who: Caller = AGENT, **fields: Any) -> Kept:  # noqa: ANN401 - fields of NewEvidence
+    def add(self, text: str, uri: str, *, who: Caller = AGENT, **fields: Any) -> Kept:
         """Keep one text as evidence and index it."""
         new = NewEvidence(project="alpha", text=text, source=Source(uri, "document", None, SEEN))
         with self.unit(who) as unit:
@@ -152,7 +152,7 @@ class World:
         self.indexer.reconcile(who.tenant_id, [kept.id])
         return kept
 
-    def build(self, who: Caller = AGENT, **fields: Any) -> Package:  # noqa: ANN401 - fields of PackageRequest
+    def build(self, who: Caller = AGENT, **fields: Any) -> Package:
         """Build a package."""
         asked = PackageRequest(
             project="alpha", purpose="service", max_tokens=4_000, query="status of plot 18"
@@ -189,6 +189,6 @@ def open_world(database: Database, folder: Path, clock: Clock) -> Iterator[World
         yield World(database, ciphers, tokens, clock, index, retriever, indexer, runs)
 
 
-def section(package: Package, name: str) -> Any:  # noqa: ANN401 - a section, kept short for tests
+def section(package: Package, name: str) -> Any:
     """Answer one section of a package."""
     return next(part for part in package.sections if part.name == name)

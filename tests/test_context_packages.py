@@ -184,7 +184,7 @@ def test_a_search_that_is_down_degrades_only_where_the_profile_allows_it(world: 
     lenient = world.bundle.profiles["default"].model_copy(update={"degraded_allowed": True})
     world.bundle = world.bundle.model_copy(update={"profiles": {"default": lenient}})
 
-    assert world.build().degraded == ("evidence",)
+    assert world.build().degraded == ("evidence", "memories")
 
 
 def test_an_empty_query_searches_nothing_and_warns(world: World) -> None:

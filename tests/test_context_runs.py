@@ -37,7 +37,7 @@ def run(world: World) -> Execution:
     return world.runs.open(budgets=Budgets(steps=40))
 
 
-def _observe(world: World, run: Execution, content: str, **fields: Any) -> None:  # noqa: ANN401 - fields of NewObservation
+def _observe(world: World, run: Execution, content: str, **fields: Any) -> None:
     source = ObservedSource("tool://register", "tool", datetime(2026, 11, 30, 9, tzinfo=UTC), "7")
     with world.unit() as unit:
         observe(

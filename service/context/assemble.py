@@ -24,7 +24,6 @@ from service.context.store import ItemKey, KeptPackage, PackageStore
 from service.core.errors import Unavailable
 from service.core.tokens import ESTIMATE_ENCODING
 from service.identity.unit import Unit
-from service.memories.store import MemoryStore
 from service.policies.model import Bundle
 from service.policies.words import SectionName
 from service.retrieval.search import Retriever
@@ -37,14 +36,10 @@ _KEPT_KINDS: Final = frozenset({"evidence", "memory", "observation", "turn", "su
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where packages find things. `versions` name index and models, for the manifest.
-
-    Without `memories` no long-term memory is shown.
-    """
+    """Where packages find things. `versions` name index and models, for the manifest."""
 
     retriever: Retriever
     versions: Mapping[str, str]
-    memories: MemoryStore | None = None
 
 
 def build_package(asked: PackageRequest, *, unit: Unit, bundle: Bundle, sources: Sources) -> Package:
@@ -106,12 +101,10 @@ def _collect(
         SectionName.EVIDENCE: searched(
             SectionName.EVIDENCE, lambda: evidence_source.collect(situation, sources.retriever)
         ),
+        SectionName.MEMORIES: searched(
+            SectionName.MEMORIES, lambda: memories_source.collect(situation, sources.retriever)
+        ),
     }
-    reader = sources.memories
-    if reader is not None:
-        found[SectionName.MEMORIES] = searched(
-            SectionName.MEMORIES, lambda: memories_source.collect(situation, sources.retriever, reader)
-        )
     return merge_duplicates(found), tuple(degraded)
 
 

@@ -5,13 +5,14 @@ so the counts of blocks add up to the count of their sum.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Final
 
 from service.context.budget import Offer
 from service.context.fence import SAMPLE_MARKER, close_section, is_one_line, one_line, open_section, quote
-from service.context.model import Candidate, Group, SectionPlan, Shape
+from service.context.model import Candidate, Group, Part, SectionPlan, Shape
 from service.context.truncate import truncate
 from service.core.text import strip_tag_characters
 from service.policies.words import SectionName
@@ -64,9 +65,10 @@ def whole_block(candidate: Candidate, citation: str, marker: str) -> str:
     )
 
 
-def shown_text(candidate: Candidate) -> str:
-    """Answer the candidate's text as readers see it: without invisible characters that only models read."""
-    return strip_tag_characters(candidate.text)
+def as_shown(candidate: Candidate) -> Candidate:
+    """Answer the candidate as readers see it: without invisible characters that only models read."""
+    parts = tuple(Part(part.label, strip_tag_characters(part.text)) for part in candidate.parts)
+    return candidate if parts == candidate.parts else replace(candidate, parts=parts)
 
 
 def cut_block(candidate: Candidate, text: str, citation: str, marker: str) -> str:
@@ -82,7 +84,7 @@ def card_block(text: str, citation: str, marker: str) -> str:
 def card_text(candidate: Candidate, tokens: int, count: Count) -> str:
     """Answer a card: the title and the text's first `tokens` tokens."""
     title = one_line(candidate.card_title or candidate.kind)
-    text = one_line(shown_text(candidate)[:_CARD_CHARACTERS])
+    text = one_line(candidate.text[:_CARD_CHARACTERS])
     if count(text) > tokens:
         text = truncate(text, lambda kept: count(kept) <= tokens, shape=Shape.PROSE) or ""
     return f"{title}: {text}"
@@ -99,6 +101,7 @@ class Planner:
         self._number = "9" * len(str(len(self._candidates)))
         self.cuts: dict[int, str] = {}
         self.cards: dict[int, str] = {}
+        self._card_counts: dict[int, int] = {}
 
     def offer(self, index: int) -> Offer:
         """Answer the candidate in numbers, counted on its rendered block."""
@@ -123,10 +126,12 @@ class Planner:
         return f"{candidate.cite}{self._number}" if candidate.cite else ""
 
     def _card(self, index: int) -> int:
-        candidate = self._candidates[index]
-        if index not in self.cards:
+        if index not in self._card_counts:
+            candidate = self._candidates[index]
             self.cards[index] = card_text(candidate, self._card_tokens, self._count)
-        return self._count(card_block(self.cards[index], self._sample(candidate), SAMPLE_MARKER))
+            block = card_block(self.cards[index], self._sample(candidate), SAMPLE_MARKER)
+            self._card_counts[index] = self._count(block)
+        return self._card_counts[index]
 
     def _cut(self, index: int, room: int) -> int:
         candidate = self._candidates[index]
@@ -137,9 +142,7 @@ class Planner:
         def block(text: str) -> str:
             return cut_block(candidate, text, self._sample(candidate), SAMPLE_MARKER)
 
-        text = truncate(
-            shown_text(candidate), lambda kept: self._count(block(kept)) <= room, shape=candidate.shape
-        )
+        text = truncate(candidate.text, lambda kept: self._count(block(kept)) <= room, shape=candidate.shape)
         if text is None:
             return 0
         self.cuts[index] = text
@@ -147,12 +150,11 @@ class Planner:
 
 
 def _piece(candidate: Candidate, label: str, text: str, marker: str) -> str:
-    shown = strip_tag_characters(text)
     if not candidate.trusted:
-        return quote(label, shown, marker)
-    if is_one_line(shown):
-        return f"- {label}: {shown}\n"
-    return f"## {label}\n{shown}\n"
+        return quote(label, text, marker)
+    if is_one_line(text):
+        return f"- {label}: {text}\n"
+    return f"## {label}\n{text}\n"
 
 
 def _label(citation: str, label: str) -> str:

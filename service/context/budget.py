@@ -16,6 +16,9 @@ from service.policies.words import Overflow
 TOKENS_MAX: Final = 2_000_000
 """The largest budget that may be asked for."""
 
+_CARD_MISSES_MAX: Final = 4
+"""After so many cards that did not fit, no further one is tried."""
+
 
 class BudgetTooSmall(Invalid):
     """Required content cannot fit.
@@ -190,11 +193,21 @@ def _pack(demand: Demand, limit: int, order: Sequence[int]) -> Packed:
             if kept:
                 tray.put(index, Fate.CUT, kept)
     if demand.overflow is Overflow.CARDS:
-        for index in rest:
-            card = demand.offers[index].card
-            if card is not None and tray.fates[index] is Fate.OUT:
-                tray.put(index, Fate.CARD, card())
+        _add_cards(tray, demand, rest)
     return Packed(limit, tray.used, tuple(tray.fates), tuple(tray.tokens))
+
+
+def _add_cards(tray: "_Tray", demand: Demand, order: Sequence[int]) -> None:
+    misses = 0
+    for index in order:
+        offer = demand.offers[index]
+        if offer.card is None or tray.fates[index] is not Fate.OUT:
+            continue
+        if not tray.put(index, Fate.CARD, offer.card()):
+            # Cards are about as large as each other, and each has to be written before it is known.
+            misses += 1
+            if misses == _CARD_MISSES_MAX:
+                return
 
 
 class _Tray:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from service.context.blocks import Count, Planner, card_block, cut_block, shown_text, whole_block
+from service.context.blocks import Count, Planner, card_block, cut_block, whole_block
 from service.context.budget import Fate, Packed
 from service.context.model import Candidate, Item, SectionPlan, Truncation
 
@@ -52,7 +52,7 @@ def choose(plan: SectionPlan, planner: Planner, packed: Packed, count: Count) ->
     for index, (candidate, fate) in enumerate(zip(plan.open_candidates, packed.fates, strict=True)):
         if fate is Fate.OUT:
             continue
-        whole = shown_text(candidate)
+        whole = candidate.text
         text = {Fate.CUT: planner.cuts.get(index), Fate.CARD: planner.cards.get(index)}.get(fate) or whole
         of = count(whole)
         tokens = of if fate is Fate.WHOLE else count(text)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from service.context.blocks import Count, Planner, group_head, section_foot, section_head
+from service.context.blocks import Count, Planner, as_shown, group_head, section_foot, section_head
 from service.context.budget import BudgetTooSmall, Demand, Offer, Packed, allocate
 from service.context.choose import Chosen, choose, in_reading_order
 from service.context.fence import PREAMBLE, SAMPLE_MARKER, draw_marker
@@ -61,8 +61,7 @@ def compose(
     """
     renderer = RENDERERS[rendering]
     ordered = tuple(
-        _with_one_head_for_each_group(plan)
-        for plan in sorted(plans, key=lambda plan: list(SectionName).index(plan.name))
+        _prepared(plan) for plan in sorted(plans, key=lambda plan: list(SectionName).index(plan.name))
     )
     shares = _share(ordered, budget, renderer, count)
     chosen = {
@@ -101,14 +100,16 @@ def compose(
     )
 
 
-def _with_one_head_for_each_group(plan: SectionPlan) -> SectionPlan:
+def _prepared(plan: SectionPlan) -> SectionPlan:
+    """Answer the plan with its candidates as they are shown."""
     # Pieces of one group may name it differently; it is printed once, and counted as it is printed.
     heads: dict[str, Group] = {}
+    shown = (as_shown(candidate) for candidate in plan.candidates)
     candidates = tuple(
         replace(candidate, group=heads.setdefault(candidate.group.key, candidate.group))
         if candidate.group is not None
         else candidate
-        for candidate in plan.candidates
+        for candidate in shown
     )
     return replace(plan, candidates=candidates)
 

@@ -1,17 +1,19 @@
 """Finds candidates that say the same: only the one that counts most stays. Pure."""
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
-
-import regex
 
 from service.context.model import Candidate, OmissionReason
 from service.policies.words import Authority, SectionName
 
-_WORD: Final = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+_WORD: Final = re.compile(r"[^\W_]+")
+_SIGN: Final = re.compile(r"(?<=\d)[^\s\w](?=\d)|[-+](?=\d)")
 _FILLERS: Final = frozenset({"a", "an", "the"})
+_ENDING_CHARACTERS: Final = 120
+_ENDING_WORDS: Final = 4
 _ORDER: Final = (SectionName.EVIDENCE, SectionName.OBSERVATIONS, SectionName.MEMORIES)
 """Among equals of one authority, the section that can be cited back to its source stays."""
 
@@ -22,10 +24,9 @@ def normalise(text: str) -> str:
     Case, width, accents' spelling, white space, punctuation and articles do not count. Every other word,
     every number and every sign between digits does: one may turn a statement into its contrary.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    words = _WORD.findall(folded)
-    signs = regex.findall(r"(?<=\d)[^\s\w](?=\d)|[-+](?=\d)", folded)
-    return " ".join([word for word in words if word not in _FILLERS]) + "|" + "".join(signs)
+    folded = (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
+    words = [word for word in _WORD.findall(folded) if word not in _FILLERS]
+    return f"{' '.join(words)}|{''.join(_SIGN.findall(folded))}"
 
 
 def merge_duplicates(
@@ -36,25 +37,51 @@ def merge_duplicates(
     Of equal texts the one of the highest authority stays, then the one that was wanted most. Exact and near
     duplicates count alike; conversation is left as it was said.
     """
-    best: dict[str, tuple[tuple[int, int, int], tuple[SectionName, int]]] = {}
-    keys: dict[tuple[SectionName, int], str] = {}
-    for place, name in enumerate(_ORDER):
+    alike: dict[str, list[_Place]] = {}
+    for section, name in enumerate(_ORDER):
         for number, candidate in _open(sections.get(name, ())):
-            key = normalise(candidate.text)
-            rank = (_authority(candidate), place, number)
-            keys[name, number] = key
-            if key not in best or rank < best[key][0]:
-                best[key] = (rank, (name, number))
-    kept = {where for _, where in best.values()}
+            place = _Place((_authority(candidate), section, number), name, number, candidate.text)
+            alike.setdefault(_ending(candidate.text), []).append(place)
+    repeated = {
+        (place.name, place.number)
+        for places in alike.values()
+        if len(places) > 1
+        for place in _all_but_best(places)
+    }
     return {
         name: [
-            replace(candidate, reason=OmissionReason.DUPLICATE)
-            if (name, number) in keys and (name, number) not in kept
-            else candidate
+            replace(candidate, reason=OmissionReason.DUPLICATE) if (name, number) in repeated else candidate
             for number, candidate in enumerate(candidates)
         ]
         for name, candidates in sections.items()
     }
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Place:
+    """Where a candidate stands. Of equal texts the lowest `rank` stays."""
+
+    rank: tuple[int, int, int]
+    name: SectionName
+    number: int
+    text: str
+
+
+def _all_but_best(places: Sequence[_Place]) -> Iterable[_Place]:
+    kept: set[str] = set()
+    for place in sorted(places):
+        key = normalise(place.text)
+        if key in kept:
+            yield place
+        kept.add(key)
+
+
+def _ending(text: str) -> str:
+    """Answer what texts with equal `normalise` share and most others do not, from a look at the end alone."""
+    end = text[-_ENDING_CHARACTERS:]
+    words = normalise(end).partition("|")[0].split()
+    # The first word of the piece may be the rest of one; what remains is the end of the whole's words.
+    return " ".join(words[1:][-_ENDING_WORDS:]) if len(end) < len(text) else " ".join(words[-_ENDING_WORDS:])
 
 
 def _open(candidates: Sequence[Candidate]) -> Iterable[tuple[int, Candidate]]:

@@ -25,8 +25,7 @@ def search_memories(
     """Answer up to `limit` memories that the caller may read now for `purpose`, the best first.
 
     Searched are the person's own and those of `projects`; an agent that acts for nobody finds none of a
-    person. Raises `Unavailable` when the
-    index does not answer.
+    person. Raises `Unavailable` when the index does not answer.
     """
     scope = memory_scope(unit, projects)
     if scope is None:

@@ -82,9 +82,15 @@ def _longest(text: str, cuts: Sequence[_Cut], fits: Fits) -> str | None:
 
 def _cuts_after(text: str, boundary: regex.Pattern[str]) -> Sequence[_Cut]:
     """Answer cuts that keep all before a boundary and drop the white space that ends there."""
-    ends = (match.end() for match in boundary.finditer(text))
-    kept = (len(text[: cut_at_grapheme(text, end)].rstrip()) for end in ends if end < len(text))
-    return [_Cut(0, end) for end in dict.fromkeys(kept) if end]
+    ends: dict[int, None] = {}
+    for match in boundary.finditer(text):
+        end = match.start() + len(match.group().rstrip())
+        if not text[end : end + 1].isspace():
+            # Only here could what follows belong to the same grapheme.
+            end = cut_at_grapheme(text, end)
+        if 0 < end < len(text):
+            ends[end] = None
+    return [_Cut(0, end) for end in ends]
 
 
 def _grapheme_cuts(text: str) -> Sequence[_Cut]:

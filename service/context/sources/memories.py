@@ -13,7 +13,7 @@ from service.policies.words import Destination
 from service.retrieval.search import Ranked, Retriever
 
 
-def collect(situation: Situation, retriever: Retriever, memories: MemoryStore) -> Sequence[Candidate]:
+def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
     """Answer what was found, the best first; nothing where the run's memory is off.
 
     Raises `Unavailable` when the index does not answer.
@@ -30,7 +30,7 @@ def collect(situation: Situation, retriever: Retriever, memories: MemoryStore) -
         limit=depth,
         unit=situation.unit,
         retriever=retriever,
-        memories=memories,
+        memories=MemoryStore.of(situation.unit, situation.bundle),
     )
     return [_candidate(one, situation) for one in ranked if _may_be_shown(one.item, situation)]
 

@@ -20,7 +20,6 @@ from service.entry.http.packages_shapes import (
 )
 from service.identity.matrix import PACKAGES_BUILD, PACKAGES_EXPLAIN, PACKAGES_EXPLAIN_REDACTED
 from service.identity.unit import Unit
-from service.memories.store import MemoryStore
 from service.policies.active import active_bundle
 from service.wire.packages import BuildPackage, PackageAnswer, PackageExplained
 
@@ -62,9 +61,8 @@ def build(body: BuildPackage, edge: Edge = needs(PACKAGES_BUILD)) -> Response:
     asked = package_request(body)
 
     def work(unit: Unit) -> Reply:
-        bundle = active_bundle(unit)
-        sources = sources_of(edge.runtime, MemoryStore.of(unit, bundle))
-        package = build_package(asked, unit=unit, bundle=bundle, sources=sources)
+        sources = sources_of(edge.runtime)
+        package = build_package(asked, unit=unit, bundle=active_bundle(unit), sources=sources)
         return Reply(
             package_answer(package),
             status=201,

@@ -5,7 +5,6 @@ from service.context.explain import Explanation
 from service.context.model import Item, Omission, Package, Rendering, Section, Tool
 from service.context.request import PackageRequest, SectionLimits
 from service.identity.unit import Unit
-from service.memories.store import MemoryStore
 from service.policies.words import SectionName
 from service.wire.packages import (
     BuildPackage,
@@ -50,7 +49,7 @@ def package_request(body: BuildPackage) -> PackageRequest:
     )
 
 
-def sources_of(runtime: Runtime, memories: MemoryStore) -> Sources:
+def sources_of(runtime: Runtime) -> Sources:
     """Answer where packages find things in this process, and in this unit of work."""
     return Sources(
         retriever=runtime.retriever,
@@ -59,7 +58,6 @@ def sources_of(runtime: Runtime, memories: MemoryStore) -> Sources:
             "embedder": runtime.embedder.name,
             "sparse": runtime.sparse.name,
         },
-        memories=memories,
     )
 
 
