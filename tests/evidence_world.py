@@ -85,7 +85,7 @@ REVIEWER: Final = caller("reviewer-1", role=Role.REVIEWER)
 STRANGER: Final = caller("agent-1", tenant_id=OTHER)
 
 
-def new(text: str, uri: str = "doc://plots/18", *, seen: datetime = SEEN, **fields: Any) -> NewEvidence:  # noqa: ANN401 - fields of NewEvidence
+def new(text: str, uri: str = "doc://plots/18", *, seen: datetime = SEEN, **fields: Any) -> NewEvidence:
     """Make something to keep. `kind` and `source_version` go to its source."""
     kind, version = fields.pop("kind", "document"), fields.pop("source_version", None)
     made = NewEvidence(project="alpha", text=text, source=Source(uri, kind, version, seen))
