@@ -25,7 +25,7 @@ LARGE_SCRIPTS = regex.compile(r"[\p{Han}\p{Hangul}\p{Tangut}\p{Cuneiform}\p{Egyp
 
 # Characters on which the tables of the two tokenizers, or their patterns, could differ.
 HARD = st.sampled_from(
-    [*" \n\t\r/'aAs1!\u017f\u0301\u200d\u00a0\u3000漢かกक😀🇩", NEWER_THAN_TIKTOKEN, "\u0888"]
+    [*" \n\t\r/'aAs1!\u017f\u0301\u200d\u00a0\u3000漢かกक😀🇩", NEWER_THAN_TIKTOKEN, "\u0378"]
 )
 TEXTS = st.one_of(st.text(), st.text(HARD), st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
 

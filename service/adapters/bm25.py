@@ -24,7 +24,7 @@ _KANA: Final = "\u306e"
 class Bm25Encoder:
     """Implements `retrieval.ports.SparseEncoder`: words of every script, English stems, numbers kept.
 
-    Vectors are deterministic, their indices sorted and unique. Thread safe. About 4,000 passages of 900
+    Vectors are deterministic, their indices sorted and unique. Thread safe. About 3,000 passages of 900
     characters a second on one core; the time grows with the length of the text alone.
     """
 
