@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from service.client import Muniment, Problem
+from service.entry.cli.output import AsJson
 from service.evidence.files import file_media_type
 from service.evidence.ports import FileUnreadable
 from service.wire.evidence import AddEvidence, SourceFields
@@ -73,7 +74,7 @@ def ingest(
         list[str] | None, typer.Option(help="project:NAME, user:ID or role:ROLE; may be repeated.")
     ] = None,
     uri_prefix: Annotated[str, typer.Option(help="What the uris of files begin with.")] = "doc://",
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Send files as evidence: text, Markdown, HTML, PDF, JSON, CSV; JSON Lines as one item a line.
 

@@ -1,12 +1,19 @@
 """Routes of evidence: add, read, grep, delete, search."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import Query
 from starlette.responses import Response
 
 from service.core.errors import Forbidden, NotFound
 from service.entry.http.edge import Edge, PathId, Reply, Upload, needs, new_router, operation
+from service.entry.http.evidence_examples import (
+    ADD_EXAMPLE,
+    EXAMPLE_ID,
+    ITEM_EXAMPLE,
+    SEARCH_EXAMPLE,
+    TEXT_EXAMPLE,
+)
 from service.entry.http.evidence_shapes import (
     evidence_answer,
     found_answer,
@@ -45,28 +52,6 @@ from service.wire.evidence import (
 
 router = new_router("evidence")
 
-_ID: Final = "01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11"
-_EXAMPLE: Final = {
-    "project": "alpha",
-    "text": "Plot 18: outline consent granted on 3 March.",
-    "title": "Planning register",
-    "source": {
-        "uri": "register://plots/18",
-        "kind": "record",
-        "source_version": "v7",
-        "observed_at": "2026-11-30T10:00:00Z",
-    },
-    "authority": "system_of_record",
-    "readers": ["project:alpha"],
-    "group": {"id": "register", "title": "Planning register", "sequence": 18},
-}
-_SEARCH_EXAMPLE: Final = {
-    "project": "alpha",
-    "query": "plot 18",
-    "limit": 10,
-    "filters": {"authority": ["document"], "observed_after": "2026-11-01T00:00:00Z"},
-}
-
 Version = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
@@ -77,7 +62,7 @@ Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
         summary="Keep a text or a file as evidence",
         answer=EvidenceKept,
         status=201,
-        example=_EXAMPLE,
+        example=ADD_EXAMPLE,
         problems=[NotFound, ReferenceNotFound, ReaderUnknown, SupersedeRefused, FileUnreadable],
         upload=True,
     ),
@@ -102,7 +87,7 @@ def add(body: AddEvidence, upload: Upload, edge: Edge = needs(EVIDENCE_WRITE)) -
 
 @router.post(
     "/evidence/search",
-    **operation(summary="Search evidence in words", answer=EvidenceFound, example=_SEARCH_EXAMPLE),
+    **operation(summary="Search evidence in words", answer=EvidenceFound, example=SEARCH_EXAMPLE),
 )
 def search(body: SearchEvidence, edge: Edge = needs(EVIDENCE_READ)) -> Response:
     """Answer the best passages that the caller may read now."""
@@ -123,7 +108,11 @@ def search(body: SearchEvidence, edge: Edge = needs(EVIDENCE_READ)) -> Response:
 
 @router.get(
     "/evidence/{evidence_id}",
-    **operation(summary="Read an item's provenance and the beginning of its text", answer=EvidenceAnswer),
+    **operation(
+        summary="Read an item's provenance and the beginning of its text",
+        answer=EvidenceAnswer,
+        example=ITEM_EXAMPLE,
+    ),
 )
 def get(evidence_id: PathId, version: Version = None, edge: Edge = needs(EVIDENCE_READ)) -> Response:
     """Answer an item at its current version, or at an older one."""
@@ -142,14 +131,7 @@ def get(evidence_id: PathId, version: Version = None, edge: Edge = needs(EVIDENC
     **operation(
         summary="Read characters of an item's text",
         answer=TextAnswer,
-        example={
-            "id": _ID,
-            "version": 1,
-            "start": 0,
-            "end": 7,
-            "characters": 44,
-            "text": "Plot 18",
-        },
+        example=TEXT_EXAMPLE,
         problems=[RangeInvalid],
     ),
 )
@@ -208,7 +190,7 @@ def grep(evidence_id: PathId, body: Grep, edge: Edge = needs(EVIDENCE_READ)) -> 
     **operation(
         summary="Delete your own evidence",
         answer=EvidenceDeleted,
-        example={"id": _ID, "deleted": True},
+        example={"id": EXAMPLE_ID, "deleted": True},
         problems=[Forbidden],
     ),
 )
