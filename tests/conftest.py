@@ -1,6 +1,7 @@
 """Fixtures that every test may use: real databases, a fixed clock, counted ids."""
 
 import os
+import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -47,22 +48,56 @@ def postgresql_address() -> Iterator[str]:
             # The service never runs as a superuser: row-level security would not hold for it.
             with psycopg.connect(base, autocommit=True) as connection:
                 connection.execute("CREATE ROLE muniment_app LOGIN CREATEDB NOSUPERUSER")
+                # Nothing here has to survive a power failure, and waiting for the disk is most of a test.
+                for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+                    connection.execute(f"ALTER SYSTEM SET {setting} = off")
+                connection.execute("SELECT pg_reload_conf()")
             yield base.replace("postgres:@", "muniment_app:@", 1)
             server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with the full schema, to be copied: migrating takes longer than most tests."""
+    path = tmp_path_factory.mktemp("template") / "record.db"
+    database = Database(f"sqlite:///{path}")
+    migrate(database)
+    database.close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgresql_template(postgresql_address: str) -> str:
+    """The name of a PostgreSQL database with the full schema, to be copied."""
+    name = "muniment_template"
+    with psycopg.connect(postgresql_address, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    database = Database(_address_of(postgresql_address, name))
+    migrate(database)
+    database.close()
+    return name
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """An empty database with the full schema, once on SQLite and once on PostgreSQL."""
     if request.param == "sqlite":
-        database = Database(f"sqlite:///{tmp_path / 'record.db'}")
-    else:
-        base = request.getfixturevalue("postgresql_address")
-        name = f"t{uuid.uuid4().hex}"  # noqa: TID251 - a name for a throw-away database
-        with psycopg.connect(base, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
-        head, _, query = base.partition("?")
-        database = Database(f"{head.rsplit('/', 1)[0]}/{name}" + (f"?{query}" if query else ""))
-    migrate(database)
-    yield database
-    database.close()
+        copy = shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "record.db")
+        database = Database(f"sqlite:///{copy}")
+        yield database
+        database.close()
+        return
+    template = request.getfixturevalue("postgresql_template")
+    base = request.getfixturevalue("postgresql_address")
+    name = f"t{uuid.uuid4().hex}"  # noqa: TID251 - a name for a throw-away database
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        database = Database(_address_of(base, name))
+        yield database
+        database.close()
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _address_of(base: str, name: str) -> str:
+    head, _, query = base.partition("?")
+    return f"{head.rsplit('/', 1)[0]}/{name}" + (f"?{query}" if query else "")
