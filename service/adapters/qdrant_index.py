@@ -205,7 +205,7 @@ class QdrantIndex(ABC):
         asked = limit + _TIE_MARGIN
         while True:
             with self._answering():
-                hits = sorted(ask(asked), key=lambda hit: (-hit.score, hit.key))
+                hits = sorted(ask(asked), key=_order)
             cut_through_equals = len(hits) == asked and hits[-1].score == hits[limit - 1].score
             if not cut_through_equals or asked >= limit + _TIES_MAX:
                 return tuple(hits[:limit])
@@ -246,6 +246,11 @@ class QdrantIndex(ABC):
     @abstractmethod
     def _is_failure(self, error: BaseException) -> bool:
         """Say whether this is how the engine fails, as against a fault of ours."""
+
+
+def _order(hit: Hit) -> tuple[float, str, int, int]:
+    # Plain values: comparing keys as objects took a third of a search with many equal scores.
+    return (-hit.score, hit.key.item_id, hit.key.version, hit.key.ordinal)
 
 
 def _stored(tenant_id: str, point: Point) -> StoredPoint:

@@ -120,14 +120,15 @@ class Retriever:
         asked = _Query(self._index, scope, vector, self._sparse.encode_query(head))
         candidates = _Candidates(reread)
         dense, sparse = _first_stage(asked, candidates, limit=limit, depth=depth)
-        found = dense.keys() | sparse.keys()
+        found = list(dict.fromkeys((*dense, *sparse)))
         if not found:
             return ()
-        beside = dict(neighbours(sorted(found)))
-        candidates.admit(key for keys in beside.values() for key in keys)
-        universe = sorted(found | {key for keys in beside.values() for key in keys if key in candidates.held})
+        beside = dict(neighbours(found))
+        near = [key for keys in beside.values() for key in keys]
+        candidates.admit(near)
+        universe = list(dict.fromkeys((*found, *(key for key in near if key in candidates.held))))
         if len(universe) > len(found):
-            beside.update(neighbours([key for key in universe if key not in found]))
+            beside.update(neighbours(universe[len(found) :]))
         _second_stage(asked, universe, dense, sparse)
         return _ranked(universe, candidates.held, dense, sparse, beside)[:limit]
 
@@ -207,7 +208,11 @@ def _ranked(
         if key in dense:
             scores["dense"] = dense[key]
         ranked.append(Ranked(key, held[key], score, scores))
-    return sorted(ranked, key=lambda found: (-found.score, found.key))
+    return sorted(ranked, key=_order)
+
+
+def _order(found: Ranked[Item]) -> tuple[float, str, int, int]:
+    return (-found.score, found.key.item_id, found.key.version, found.key.ordinal)
 
 
 def _head(text: str) -> str:
