@@ -38,6 +38,64 @@ _EXAMPLE: Final = {
     "render": "markdown",
 }
 
+_ID: Final = "01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11"
+_HASH: Final = "sha256:" + "0" * 64
+_EXPLAINED: Final = {
+    "id": _ID,
+    "digest": _HASH,
+    "created_at": "2026-11-30T10:00:00Z",
+    "project": "alpha",
+    "execution_id": None,
+    "task_id": None,
+    "acting_user": "user-1",
+    "built_by": "agent:agent-1:for:user-1",
+    "purpose": "service",
+    "profile": "default",
+    "render": "markdown",
+    "encoding": "o200k_base",
+    "max_tokens": 4000,
+    "reply_reserve": 500,
+    "used_tokens": 431,
+    "overhead_tokens": 25,
+    "stable_prefix_tokens": 208,
+    "prefix_hashes": {"stable": _HASH, "session": _HASH},
+    "fence_marker": "483920174",
+    "degraded": [],
+    "policy_version": _HASH,
+    "profile_version": _HASH,
+    "versions": {"index": "edge", "embedder": "wordllama", "sparse": "bm25"},
+    "sections": [
+        {
+            "name": "evidence",
+            "segment": "volatile",
+            "used_tokens": 41,
+            "max_tokens": 2000,
+            "items": [
+                {
+                    "citation": "E1",
+                    "kind": "evidence",
+                    "id": _ID,
+                    "version": 1,
+                    "tokens": 14,
+                    "truncated": None,
+                    "card": False,
+                    "authority": "system_of_record",
+                    "trust": "first_party",
+                    "advisory": False,
+                    "span": {"start": 0, "end": 44},
+                    "sha256": _HASH,
+                    "keyed_hash": None,
+                    "scores": {"relevance": 1.0, "authority": 1.0, "freshness": 1.0, "score": 1.0},
+                    "why": "in: ranked by score 1.00, relevance 1.00, authority 1.00, freshness 1.00",
+                }
+            ],
+        }
+    ],
+    "omissions": [],
+    "warnings": [],
+    "summary": ["431 of 3500 tokens are used, 208 of them in the stable prefix."],
+}
+
 
 @router.post(
     "/context-packages",
@@ -76,7 +134,11 @@ def build(body: BuildPackage, edge: Edge = needs(PACKAGES_BUILD)) -> Response:
 
 @router.get(
     "/context-packages/{package_id}",
-    **operation(summary="Explain a package: its manifest, each choice in words", answer=PackageExplained),
+    **operation(
+        summary="Explain a package: its manifest, each choice in words",
+        answer=PackageExplained,
+        example=_EXPLAINED,
+    ),
 )
 def explain(package_id: PathId, edge: Edge = needs(PACKAGES_EXPLAIN, PACKAGES_EXPLAIN_REDACTED)) -> Response:
     """Answer everything about a package but its texts."""
