@@ -122,3 +122,16 @@ def test_an_approval_after_consent_was_withdrawn_keeps_nothing(world: MemoryWorl
     assert decided["decision"] == "denied"
     assert [reason["code"] for reason in decided["reasons"]] == ["consent_missing"]
     assert world.call("GET", "/memories", world.user)["items"] == []
+
+
+def test_a_person_confirms_what_they_handed_in_themselves(world: MemoryWorld) -> None:
+    world.consent(purpose="contact")
+    contact = {"class": "contact_detail", "key": "email", "text": "ann@example.org", "purpose": "contact"}
+    waiting = world.propose(world.turn(), who=world.user, **contact)
+    assert waiting["decision"] == "pending_review"
+
+    path = f"/memory-proposals/{waiting['id']}/decision"
+    decided = world.call("POST", path, world.user, {"decision": "approve"})
+
+    assert decided["decision"] == "approved"
+    assert world.search(world.agent, purpose="contact") == ["ann@example.org"]

@@ -51,7 +51,7 @@ class RecordCitations:
             trust=trust_of_turn(turn.role.value, relayed=turn.relayed),
             authority=Authority.CONVERSATION,
             speaker=turn.role.value,
-            subjects_own=turn.said_by == subject,
+            subjects_own=subject is not None and turn.said_by == subject,
             relayed=turn.relayed,
         )
         mode = MemoryMode(self._executions.get(turn.execution_id).memory_mode.value)

@@ -86,13 +86,19 @@ def compare(
 def part_in_decision(proposal: Proposal, caller: Caller, *, is_subject: bool) -> Approver | None:
     """Answer in which part the caller may decide: as the subject, as a reviewer, or not at all.
 
-    An agent never decides, and neither does whoever proposed it.
+    An agent never decides, and a reviewer never decides what they proposed themselves. The subject may confirm
+    what they handed in by their own sign-in: it is their word both times, and nobody else is named by the class.
     """
-    if caller.act is not None or caller.subject == read_principal(proposal.proposer).holder:
+    if caller.act is not None:
         return None
     if is_subject and caller.role is Role.USER and proposal.approver in (Approver.SUBJECT, Approver.BOTH):
         return Approver.SUBJECT
-    if caller.role is Role.REVIEWER and proposal.approver in (Approver.REVIEWER, Approver.BOTH):
+    proposed_it = caller.subject == read_principal(proposal.proposer).holder
+    if (
+        caller.role is Role.REVIEWER
+        and not proposed_it
+        and proposal.approver in (Approver.REVIEWER, Approver.BOTH)
+    ):
         return Approver.REVIEWER
     return None
 
