@@ -86,8 +86,8 @@ def compare(
 def part_in_decision(proposal: Proposal, caller: Caller, *, is_subject: bool) -> Approver | None:
     """Answer in which part the caller may decide: as the subject, as a reviewer, or not at all.
 
-    An agent never decides, and a reviewer never decides what they proposed themselves. The subject may confirm
-    what they handed in by their own sign-in: it is their word both times, and nobody else is named by the class.
+    An agent never decides, and a reviewer never decides what they proposed themselves. The subject may
+    confirm what they handed in by their own sign-in: it is their word both times.
     """
     if caller.act is not None:
         return None
