@@ -5,8 +5,12 @@ loading an index, a model or a vocabulary.
 """
 
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sqlmodel import Session
@@ -16,20 +20,29 @@ from service.core.clock import Clock, system_clock
 from service.core.database import Database
 from service.core.failpoints import Action, arm
 from service.core.ids import IdSource, new_id
+from service.core.paging import PAGE_ITEMS_MAX, page_request
 from service.core.tokens import TokenCounter
 from service.evidence.ports import Chunker, FileReader
 from service.identity.model import Caller
+from service.identity.store import RegistryStore
 from service.identity.unit import Unit
+from service.jobs.index_evidence import EVIDENCE_TOPICS, EvidenceSource
+from service.jobs.index_memory import MEMORY_TOPICS, MemorySource
+from service.jobs.indexer import Indexer, Source
+from service.jobs.reindex import repair
+from service.jobs.relay import Handler, Relay
+from service.memories.store import MemoryStore
 from service.migrations.migrate import migrate
+from service.policies.model import NO_BUNDLE
 from service.retrieval.ports import Embedder, SparseEncoder, VectorIndex
 from service.settings import Settings
 
 if TYPE_CHECKING:
-    from service.jobs.relay import Relay
     from service.retrieval.search import Retriever
 
 _PRIVATE_FOLDER: Final = 0o700
 _MASTER_KEY_FILE: Final = "master.key"
+_INDEX_SECONDS_MAX: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +73,10 @@ class Runtime:
     sparse: SparseEncoder
     index: VectorIndex
     retriever: "Retriever"
-    relay: "Relay"
+    relay: Relay
     clock: Clock
     ids: IdSource
+    indexers: tuple[Indexer, ...] = ()
     _closing: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
 
     def unit(self, session: Session, caller: Caller, request_id: str = "") -> Unit:
@@ -85,7 +99,7 @@ class Runtime:
 def build_record(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = new_id) -> Record:
     """Open the record, at its newest schema, and the key store; make what the embedded default needs.
 
-    Raises `MasterKeyUnusable` or `MasterKeyWrong` when the master key does not open the key store.
+    Raises `MasterKeyError` or `MasterKeyWrong` when the master key does not open the key store.
     """
     # The vendor's package is loaded here, as the module says.
     from service.adapters.keystore import KeyStore  # noqa: PLC0415
@@ -107,3 +121,126 @@ def build_record(settings: Settings, *, clock: Clock = system_clock, ids: IdSour
         keys = KeyStore(settings.key_record_url, master_key, clock=clock, ids=ids)
         building.callback(keys.close)
         return Record(settings, database, SubjectCiphers(keys), building.pop_all())
+
+
+def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = new_id) -> Runtime:
+    """Open everything that serving needs. The caller closes it.
+
+    Raises `core.errors.Unavailable` when another process holds the data folder, when a server does not
+    answer, and what `build_record` raises; what was opened until then is closed again.
+    """
+    # Ranking computes with numpy, which the commands of the record never need.
+    from service.retrieval.search import Retriever  # noqa: PLC0415
+
+    with ExitStack() as building:
+        record = build_record(settings, clock=clock, ids=ids)
+        building.callback(record.close)
+        texts = _build_texts(settings.data_dir / "models")
+        index, is_whole = _build_index(settings, texts)
+        building.callback(index.close)
+        indexers = _build_indexers(record, texts, index)
+        tenant_ids = partial(_list_tenant_ids, record.database)
+        if not is_whole:
+            # The last process ended without closing the index: its newest points may be missing.
+            for tenant_id, indexer in product(tenant_ids(), indexers.values()):
+                repair(tenant_id, indexer)
+        return Runtime(
+            settings=settings,
+            database=record.database,
+            ciphers=record.ciphers,
+            tokens=texts.tokens,
+            chunker=texts.chunker,
+            files=texts.files,
+            embedder=texts.embedder,
+            sparse=texts.sparse,
+            index=index,
+            retriever=Retriever(texts.embedder, texts.sparse, index),
+            relay=Relay(record.database, _handlers(indexers), clock, tenant_ids=tenant_ids),
+            clock=clock,
+            ids=ids,
+            indexers=tuple(indexers.values()),
+            _closing=building.pop_all(),
+        )
+
+
+def _build_indexers(record: Record, texts: "_Texts", index: VectorIndex) -> dict[tuple[str, ...], Indexer]:
+    sources: dict[tuple[str, ...], Source] = {
+        EVIDENCE_TOPICS: EvidenceSource(),
+        MEMORY_TOPICS: MemorySource(partial(MemoryStore, bundle=NO_BUNDLE)),
+    }
+    return {
+        topics: Indexer(
+            source,
+            database=record.database,
+            ciphers=record.ciphers,
+            embedder=texts.embedder,
+            sparse=texts.sparse,
+            index=index,
+        )
+        for topics, source in sources.items()
+    }
+
+
+def _handlers(indexers: Mapping[tuple[str, ...], Indexer]) -> dict[str, Handler]:
+    return {topic: indexer for topics, indexer in indexers.items() for topic in topics}
+
+
+def _list_tenant_ids(database: Database) -> list[str]:
+    """Answer the ids of all tenants, page by page."""
+    found: list[str] = []
+    cursor: str | None = None
+    while True:
+        request = page_request(PAGE_ITEMS_MAX, cursor, tenant_id="", filters=())
+        with database.read(None) as session:
+            page = RegistryStore(session).list_tenants(request)
+        found += [tenant.id for tenant in page.items]
+        if page.next_cursor is None:
+            return found
+        cursor = page.next_cursor
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """What reads, cuts, counts and encodes text."""
+
+    tokens: TokenCounter
+    chunker: Chunker
+    files: FileReader
+    embedder: Embedder
+    sparse: SparseEncoder
+
+
+def _build_texts(models: Path) -> _Texts:
+    # The vendors' packages are loaded here, as the module says.
+    from service.adapters.bm25 import Bm25Encoder  # noqa: PLC0415
+    from service.adapters.chunker import SemanticChunker  # noqa: PLC0415
+    from service.adapters.files import StandardFileReader  # noqa: PLC0415
+    from service.adapters.tokens import TiktokenCounter  # noqa: PLC0415
+    from service.adapters.wordllama import WordllamaEmbedder  # noqa: PLC0415
+
+    tokens = TiktokenCounter(models / "tiktoken")
+    return _Texts(
+        tokens=tokens,
+        chunker=SemanticChunker(tokens),
+        files=StandardFileReader(),
+        embedder=WordllamaEmbedder(models / "wordllama"),
+        sparse=Bm25Encoder(),
+    )
+
+
+def _build_index(settings: Settings, texts: _Texts) -> tuple[VectorIndex, bool]:
+    """Open the index; say whether it was closed in order when it was last used."""
+    # Either engine is loaded only where it is used.
+    if settings.qdrant_url is None:
+        from service.adapters.qdrant_edge import EdgeIndex  # noqa: PLC0415
+
+        folder = settings.data_dir / "index"
+        embedded = EdgeIndex(folder, embedder=texts.embedder, sparse=texts.sparse)
+        return embedded, embedded.closed_cleanly
+    from qdrant_client import QdrantClient  # noqa: PLC0415
+
+    from service.adapters.qdrant_client import ClientIndex  # noqa: PLC0415
+
+    key = None if settings.qdrant_api_key is None else settings.qdrant_api_key.get_secret_value()
+    client = QdrantClient(url=settings.qdrant_url, api_key=key, timeout=_INDEX_SECONDS_MAX)
+    return ClientIndex(client, embedder=texts.embedder, sparse=texts.sparse), True
