@@ -67,8 +67,11 @@ def whole_block(candidate: Candidate, citation: str, marker: str) -> str:
 
 def as_shown(candidate: Candidate) -> Candidate:
     """Answer the candidate as readers see it: without invisible characters that only models read."""
-    parts = tuple(Part(part.label, strip_tag_characters(part.text)) for part in candidate.parts)
-    return candidate if parts == candidate.parts else replace(candidate, parts=parts)
+    texts = [strip_tag_characters(part.text) for part in candidate.parts]
+    if all(text == part.text for text, part in zip(texts, candidate.parts, strict=True)):
+        return candidate
+    parts = (Part(part.label, text) for text, part in zip(texts, candidate.parts, strict=True))
+    return replace(candidate, parts=tuple(parts))
 
 
 def cut_block(candidate: Candidate, text: str, citation: str, marker: str) -> str:
@@ -102,6 +105,7 @@ class Planner:
         self.cuts: dict[int, str] = {}
         self.cards: dict[int, str] = {}
         self._card_counts: dict[int, int] = {}
+        self._group_counts: dict[str, int] = {}
 
     def offer(self, index: int) -> Offer:
         """Answer the candidate in numbers, counted on its rendered block."""
@@ -113,7 +117,7 @@ class Planner:
             required=candidate.required,
             summary=candidate.summary,
             group=group.key if group else None,
-            group_tokens=self._count(group_head(group)) if group else 0,
+            group_tokens=self._count_group(group) if group else 0,
             card=partial(self._card, index) if candidate.card_title is not None else None,
             cut=partial(self._cut, index) if can_cut else None,
         )
@@ -124,6 +128,11 @@ class Planner:
 
     def _sample(self, candidate: Candidate) -> str:
         return f"{candidate.cite}{self._number}" if candidate.cite else ""
+
+    def _count_group(self, group: Group) -> int:
+        if group.key not in self._group_counts:
+            self._group_counts[group.key] = self._count(group_head(group))
+        return self._group_counts[group.key]
 
     def _card(self, index: int) -> int:
         if index not in self._card_counts:

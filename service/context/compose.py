@@ -7,7 +7,16 @@ from service.context.blocks import Count, Planner, as_shown, group_head, section
 from service.context.budget import BudgetTooSmall, Demand, Offer, Packed, allocate
 from service.context.choose import Chosen, choose, in_reading_order
 from service.context.fence import PREAMBLE, SAMPLE_MARKER, draw_marker
-from service.context.model import SEGMENTS, Group, Omission, Rendering, Section, SectionPlan, Segment
+from service.context.model import (
+    SEGMENTS,
+    Candidate,
+    Group,
+    Omission,
+    Rendering,
+    Section,
+    SectionPlan,
+    Segment,
+)
 from service.context.omit import list_omissions
 from service.context.rendering import RENDERERS, Renderer
 from service.core.hashing import hash_text
@@ -104,13 +113,14 @@ def _prepared(plan: SectionPlan) -> SectionPlan:
     """Answer the plan with its candidates as they are shown."""
     # Pieces of one group may name it differently; it is printed once, and counted as it is printed.
     heads: dict[str, Group] = {}
-    shown = (as_shown(candidate) for candidate in plan.candidates)
-    candidates = tuple(
-        replace(candidate, group=heads.setdefault(candidate.group.key, candidate.group))
-        if candidate.group is not None
-        else candidate
-        for candidate in shown
-    )
+
+    def shown(candidate: Candidate) -> Candidate:
+        group = candidate.group
+        head = heads.setdefault(group.key, group) if group is not None else None
+        clean = as_shown(candidate)
+        return clean if head == group else replace(clean, group=head)
+
+    candidates = tuple(shown(candidate) for candidate in plan.candidates)
     return replace(plan, candidates=candidates)
 
 

@@ -5,6 +5,7 @@ from typing import Final
 import regex
 
 _GRAPHEME: Final = regex.compile(r"\X")
+_TAG_BYTES: Final = "\U000e0000".encode()[:2]
 _SURROGATE: Final = regex.compile("[\ud800-\udfff]")
 
 _SURE_BOUNDARY: Final = regex.compile(
@@ -62,5 +63,7 @@ def strip_tag_characters(text: str) -> str:
 
     The flags of England, Scotland and Wales are spelt with that block after U+1F3F4; those are kept.
     """
-    # Looking at the highest character is fifty times faster than the expression, and nearly always enough.
-    return text if max(text, default="") < "\U000e0000" else _TAG.sub(r"\1", text)
+    # Looking for the bytes that all of the block begin with costs a fiftieth of the expression.
+    if _TAG_BYTES not in text.encode(errors="surrogatepass"):
+        return text
+    return _TAG.sub(r"\1", text)
