@@ -72,7 +72,7 @@ class Site:
             )
         return str(token)
 
-    def headers(self, role: Role | str = Role.AGENT, **key: Any) -> dict[str, str]:  # noqa: ANN401 - as `token` takes them
+    def headers(self, role: Role | str = Role.AGENT, **key: Any) -> dict[str, str]:
         """Answer the headers of a caller with a new key."""
         return {"Authorization": f"Bearer {self.token(role, **key)}"}
 
@@ -105,7 +105,7 @@ def open_site(
     clock: Callable[[], datetime],
     *,
     routers: Sequence[APIRouter] = (),
-    **choices: Any,  # noqa: ANN401 - as `Settings` takes them
+    **choices: Any,
 ) -> Iterator[Site]:
     """Open an application over `database`, with everything else in `folder`. `choices` are settings."""
     url = database.engine.url.render_as_string(hide_password=False)
