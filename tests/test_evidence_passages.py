@@ -204,7 +204,7 @@ def test_keys_of_nothing_are_absent(world: World) -> None:
         assert EvidenceStore.of(unit).passages([], caller=AGENT, now=unit.now) == {}
 
 
-def test_the_index_gets_stored_labels_subjects_and_only_what_is_current(world: World) -> None:
+def test_the_index_gets_stored_labels_and_only_what_is_current(world: World) -> None:
     kept = world.add(new("old"))
     world.add(new("text", title="T", subjects=("user-2", "user-1"), readers=("project:alpha", "user:user-1")))
     gone = world.add(new("gone", "doc://b"))
@@ -213,10 +213,12 @@ def test_the_index_gets_stored_labels_subjects_and_only_what_is_current(world: W
     with world.unit() as unit:
         (passage,) = EvidenceStore.of(unit).index_passages(kept.id, gone.id, "nothing")
         live = EvidenceStore.of(unit).list_live_ids(limit=10)
+        versions = EvidenceStore.of(unit).live_versions([kept.id, gone.id, "nothing"])
 
     assert (passage.key, passage.text, passage.title) == (PassageKey(kept.id, 2, 0), "text", "T")
-    assert passage.readers == (f"project:{ALPHA.id}", "user:user-1")
     assert passage.subjects == ("user-1", "user-2")
+    assert versions == {kept.id: 2}
+    assert passage.readers == (f"project:{ALPHA.id}", "user:user-1")
     assert kept.id in live
     assert gone.id not in live
 

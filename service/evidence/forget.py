@@ -3,6 +3,7 @@
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import Forbidden, NotFound
+from service.core.idempotency import IdempotencyStore
 from service.evidence.rules import lock_name, may_delete, may_read
 from service.evidence.store import EvidenceStore
 from service.identity.unit import Unit
@@ -25,5 +26,6 @@ def forget_evidence(evidence_id: str, *, unit: Unit) -> None:
     # Whoever adds to this uri at the same moment waits here, and then finds it free.
     store.lock([lock_name(evidence.project_id, evidence.source.uri)])
     store.remove(evidence_id)
+    IdempotencyStore(unit.session, unit.tenant_id, unit.cipher).erase([evidence_id])
     unit.stage("evidence.deleted", item_id=evidence_id)
     record(unit, Action.EVIDENCE_DELETED, kind="evidence", ref=evidence_id, versions=evidence.current_version)

@@ -142,6 +142,10 @@ class PassageStore:
                 found.append(IndexPassage(key, row.project_id, header.title, text, labels, header.subjects))
         return found
 
+    def live_versions(self, item_ids: Sequence[str]) -> Mapping[str, int]:
+        """Answer the current version of those of the items that belong in the index, without their text."""
+        return {row.id: row.version for row in self._places(sorted(set(item_ids)))}
+
     def list_live_ids(self, *, after: str = "", limit: int) -> Sequence[str]:
         """Answer ids of items that belong in the index, in order, after `after`: for rebuilding it."""
         query = (
