@@ -79,6 +79,7 @@ def add(body: AddEvidence, upload: Upload, edge: Edge = needs(EVIDENCE_WRITE)) -
             kept_answer(kept),
             status=201 if kept.is_new else 200,
             etag=kept.version,
+            refs=(kept.id,),
             project_id=kept.project_id,
         )
 

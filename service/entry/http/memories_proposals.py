@@ -12,7 +12,13 @@ from service.entry.http.memories_shapes import new_proposal, proposal_answer, pr
 from service.identity.matrix import MEMORIES_PROPOSE, PROPOSALS_DECIDE, PROPOSALS_READ
 from service.identity.unit import Unit
 from service.memories.decide import decide_proposal
-from service.memories.model import AlreadyDecided, NothingToRemember, NotYoursToDecide, PurposeNotOfClass
+from service.memories.model import (
+    AlreadyDecided,
+    Decided,
+    NothingToRemember,
+    NotYoursToDecide,
+    PurposeNotOfClass,
+)
 from service.memories.propose import propose_memory
 from service.memories.store_proposals import ProposalStore
 from service.policies.active import active_bundle
@@ -53,7 +59,12 @@ def propose(body: ProposeMemory, edge: Edge = needs(MEMORIES_PROPOSE)) -> Respon
         decided = propose_memory(
             new_proposal(body), unit=unit, bundle=active_bundle(unit), citations=RecordCitations(unit)
         )
-        return Reply(proposal_answer(decided), status=201, project_id=decided.proposal.project_id)
+        return Reply(
+            proposal_answer(decided),
+            status=201,
+            refs=_refs(decided),
+            project_id=decided.proposal.project_id,
+        )
 
     return edge.create(work)
 
@@ -102,6 +113,11 @@ def decide(proposal_id: PathId, body: DecideProposal, edge: Edge = needs(PROPOSA
             bundle=active_bundle(unit),
             citations=RecordCitations(unit),
         )
-        return Reply(proposal_answer(decided), project_id=decided.proposal.project_id)
+        return Reply(proposal_answer(decided), refs=_refs(decided), project_id=decided.proposal.project_id)
 
     return edge.create(work)
+
+
+def _refs(decided: Decided) -> tuple[str, ...]:
+    """Answer what an erasure has to touch for this answer to be given no more."""
+    return (decided.proposal.id,) if decided.memory is None else (decided.proposal.id, decided.memory.id)
