@@ -45,6 +45,7 @@ JSON_VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=6,
 )
+_STANDINGS = st.sampled_from(["", "third_party document", "first_party system_of_record"])
 CITES = {SectionName.MEMORIES: "M", SectionName.EVIDENCE: "E", SectionName.OBSERVATIONS: "O"}
 TRUSTED = {SectionName.INSTRUCTIONS, SectionName.SCOPE, SectionName.LIMITS}
 
@@ -72,7 +73,9 @@ def candidates(draw: st.DrawFn, name: SectionName, number: int) -> Candidate:
         trusted=name in TRUSTED,
         required=draw(st.integers(0, 9)) == 0,
         summary=draw(st.integers(0, 9)) == 0,
-        group=Group(group, "".join(draw(TEXTS)), "third_party") if group and name in CITES else None,
+        group=Group(group, "".join(draw(TEXTS)), "2026", draw(_STANDINGS))
+        if group and name in CITES
+        else None,
         shape=draw(st.sampled_from(Shape)),
         card_title="".join(draw(TEXTS)) if draw(st.booleans()) else None,
         tool=tool,

@@ -35,9 +35,9 @@ def test_evidence_is_cited_with_id_version_span_and_hash(world: World) -> None:
     (item,) = section(package, "evidence").items
     assert (item.citation, item.candidate.id, item.candidate.version) == ("E1", kept.id, 1)
     assert (item.span, item.candidate.sha256, item.text) == ((0, len(PLOT)), kept.sha256, PLOT)
-    assert f"## Planning register (external_tool document, 2026-11-30)\n[E1] {PLOT}\n" in str(
-        package.rendered["text"]
-    )
+    text = str(package.rendered["text"])
+    assert "# evidence: external_tool document unless noted\n" in text
+    assert f"## Planning register (2026-11-30)\n[E1] {PLOT}\n" in text
 
 
 def test_the_package_is_exact_at_every_budget_or_says_what_it_needs(world: World) -> None:
@@ -128,6 +128,17 @@ def test_pieces_of_one_group_share_a_header_and_stand_in_their_order(world: Worl
         "[E2] Turn 2 about plot 18.",
         "[E3] Turn 3 about plot 18.",
     ]
+
+
+def test_a_standing_that_most_share_is_said_once_and_another_is_noted(world: World) -> None:
+    for number in range(3):
+        world.add(f"Plot 18, paper {number}.", f"doc://plots/{number}", title="Paper")
+    world.add("Plot 18, rumour.", "web://plots", title="Rumour")
+
+    text = section(world.build(), "evidence").text
+
+    assert text.count("external_tool document") == 1
+    assert "## Rumour (third_party document, 2026-11-30)\n" in text
 
 
 def test_unknown_names_and_foreign_projects_are_refused(world: World) -> None:

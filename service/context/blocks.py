@@ -43,9 +43,10 @@ IS_FENCED: Final[Mapping[SectionName, bool]] = MappingProxyType(
 assert IS_FENCED.keys() == set(SectionName)
 
 
-def section_head(name: SectionName, marker: str) -> str:
-    """Answer the lines above a section's blocks."""
-    return f"# {name}\n" + (open_section(marker) if IS_FENCED[name] else "")
+def section_head(name: SectionName, marker: str, standing: str = "") -> str:
+    """Answer the lines above a section's blocks. `standing` holds for all groups that say nothing else."""
+    title = f"# {name}: {standing} unless noted\n" if standing else f"# {name}\n"
+    return title + (open_section(marker) if IS_FENCED[name] else "")
 
 
 def section_foot(name: SectionName, marker: str) -> str:
@@ -55,7 +56,8 @@ def section_foot(name: SectionName, marker: str) -> str:
 
 def group_head(group: Group) -> str:
     """Answer the line that says once what a group's pieces share."""
-    return f"## {one_line(f'{group.title} {group.note}')}\n"
+    notes = ", ".join(part for part in (group.standing, group.note) if part)
+    return f"## {one_line(f'{group.title} ({notes})' if notes else group.title)}\n"
 
 
 def whole_block(candidate: Candidate, citation: str, marker: str) -> str:

@@ -1,5 +1,6 @@
 """Composes a package from what was collected: plans, shares the budget, numbers, renders, counts. Pure."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -81,7 +82,7 @@ def compose(
     marker = draw_marker(digest, _contents(chosen))
     sections = tuple(
         _section(
-            plan.name,
+            plan,
             in_reading_order(chosen[plan.name], plan),
             renderer,
             maximum=demand.maximum,
@@ -113,15 +114,18 @@ def _prepared(plan: SectionPlan) -> SectionPlan:
     """Answer the plan with its candidates as they are shown."""
     # Pieces of one group may name it differently; it is printed once, and counted as it is printed.
     heads: dict[str, Group] = {}
+    standings = Counter(one.group.standing for one in plan.candidates if one.group is not None)
+    common = standings.most_common(1)[0][0] if standings else ""
 
     def shown(candidate: Candidate) -> Candidate:
-        group = candidate.group
-        head = heads.setdefault(group.key, group) if group is not None else None
         clean = as_shown(candidate)
-        return clean if head == group else replace(clean, group=head)
+        if candidate.group is None:
+            return clean
+        head = heads.setdefault(candidate.group.key, candidate.group)
+        return replace(clean, group=replace(head, standing="") if head.standing == common else head)
 
     candidates = tuple(shown(candidate) for candidate in plan.candidates)
-    return replace(plan, candidates=candidates)
+    return replace(plan, candidates=candidates, standing=common)
 
 
 def _share(plans: tuple[SectionPlan, ...], budget: int, renderer: Renderer, count: Count) -> _Shares:
@@ -147,7 +151,9 @@ def _demand(plan: SectionPlan, planner: Planner, renderer: Renderer, count: Coun
         offers, base = _tool_offers(plan, renderer, count)
     else:
         offers = [planner.offer(index) for index in range(len(plan.open_candidates))]
-        base = count(section_head(plan.name, SAMPLE_MARKER)) + count(section_foot(plan.name, SAMPLE_MARKER))
+        base = count(section_head(plan.name, SAMPLE_MARKER, plan.standing)) + count(
+            section_foot(plan.name, SAMPLE_MARKER)
+        )
     demand = Demand(
         section=plan.name,
         offers=offers,
@@ -208,7 +214,7 @@ def _contents(chosen: Mapping[SectionName, Sequence[Chosen]]) -> Iterator[str]:
 
 
 def _section(
-    name: SectionName,
+    plan: SectionPlan,
     chosen: Sequence[Chosen],
     renderer: Renderer,
     *,
@@ -226,13 +232,15 @@ def _section(
         group = one.candidate.group.key if one.candidate.group is not None else None
         blocks.append(one.block(citation, marker))
         items.append(one.item(citation))
-    if name is SectionName.TOOLS:
+    if plan.name is SectionName.TOOLS:
         text = _tools_text(chosen, renderer)
     elif chosen:
-        text = section_head(name, marker) + "".join(blocks) + section_foot(name, marker)
+        text = (
+            section_head(plan.name, marker, plan.standing) + "".join(blocks) + section_foot(plan.name, marker)
+        )
     else:
         text = ""
-    return Section(name, maximum, count(text) if text else 0, text, tuple(items))
+    return Section(plan.name, maximum, count(text) if text else 0, text, tuple(items))
 
 
 def _prefix_hashes(preamble: str, texts: Mapping[SectionName, str]) -> Mapping[str, str]:

@@ -85,11 +85,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What neighbouring pieces share, printed once above them. `title` may hold anything a source said."""
+    """What neighbouring pieces share, printed once above them. `title` may hold anything a source said.
+
+    `standing` says how much they count; where most of a section have the same, its head says it once for all.
+    """
 
     key: str
     title: str
     note: str = ""
+    standing: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +163,8 @@ class SectionPlan:
     priority: int = 0
     overflow: Overflow = Overflow.DROP
     card_tokens: int = 64
+    standing: str = ""
+    """What the section's head says of all groups that say nothing else."""
     maximum_is_strict: bool = True
     """Whether even what is required may not pass the maximum."""
 

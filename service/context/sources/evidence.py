@@ -68,7 +68,7 @@ def _candidate(
     start = passage.span.start + len(passage.text) - len(passage.text.lstrip("\n"))
     observed = f"{source.observed_at:%Y-%m-%d}"
     title = (group.title if group is not None else "") or passage.title or source.uri
-    version = f", {source.source_version}" if source.source_version and group is None else ""
+    version = f"{source.source_version}, " if source.source_version and group is None else ""
     return Candidate(
         kind="evidence",
         id=passage.evidence_id,
@@ -87,7 +87,8 @@ def _candidate(
                 )
             ),
             title=title,
-            note=f"({passage.trust} {passage.authority}{version}, {observed})",
+            note=f"{version}{observed}",
+            standing=f"{passage.trust} {passage.authority}",
         ),
         shape=Shape.PROSE,
         card_title=passage.title or title,

@@ -43,7 +43,7 @@ def _may_be_shown(memory: MemoryPassage, situation: Situation) -> bool:
 def _candidate(ranked: Ranked[MemoryPassage], situation: Situation) -> Candidate:
     memory = ranked.item
     expired = memory.expires_at <= situation.unit.now
-    checked = f", check anew for {', '.join(memory.revalidate)}" if memory.revalidate else ""
+    checked = f"check anew for {', '.join(memory.revalidate)}" if memory.revalidate else ""
     return Candidate(
         kind="memory",
         id=memory.memory_id,
@@ -51,7 +51,7 @@ def _candidate(ranked: Ranked[MemoryPassage], situation: Situation) -> Candidate
         parts=(Part(memory.key_name, memory.text),),
         sha256=hash_text(memory.text),
         cite="M",
-        group=Group(f"{memory.class_name}|{checked}", memory.class_name, f"(advisory{checked})"),
+        group=Group(f"{memory.class_name}|{checked}", memory.class_name, checked, standing="advisory"),
         shape=Shape.PROSE,
         card_title=memory.key_name,
         trust=memory.trust,

@@ -48,7 +48,7 @@ def _candidate(observation: Observation, *, is_superseded: bool) -> Candidate | 
         text = f"{observation.tokens} tokens, kept as evidence:{observation.evidence_id}"
     is_whole = observation.content is not None
     source = observation.source
-    version = f", {source.source_version}" if source.source_version else ""
+    version = f"{source.source_version}, " if source.source_version else ""
     observed = f"{source.observed_at:%Y-%m-%d %H:%M}Z"
     read_on = "" if is_whole or observation.evidence_id is None else f", whole: {observation.evidence_id}"
     return Candidate(
@@ -62,7 +62,8 @@ def _candidate(observation: Observation, *, is_superseded: bool) -> Candidate | 
         group=Group(
             key=observation.id,
             title=source.uri,
-            note=f"({observation.trust} {observation.authority}{version}, {observed}{read_on})",
+            note=f"{version}{observed}{read_on}",
+            standing=f"{observation.trust} {observation.authority}",
         ),
         shape=shape_of(observation.media_type) if is_whole else Shape.PROSE,
         card_title=source.uri,
