@@ -119,6 +119,17 @@ def test_tenants_and_readers_find_only_their_own(site: Site) -> None:
         site.search("outline consent", caller("agent-9", projects=()))
 
 
+def test_a_word_that_only_the_title_holds_finds_each_chunk(site: Site) -> None:
+    kept = site.world.add(new("Granted in March.", title="Planning register"))
+    site.world.add(new("The river floods.", "doc://river"))
+    site.relay.drain(ACME)
+
+    found = site.search("planning register")
+
+    assert (found[0].key.item_id, found[0].item.text) == (kept.id, "Granted in March.")
+    assert found[0].scores["sparse"] > found[1].scores["sparse"] == 0.0
+
+
 def test_many_changes_are_embedded_in_few_calls(site: Site) -> None:
     site.world.add_all([new(f"remark {number}", f"doc://remark/{number}") for number in range(100)])
     site.embedder.batches.clear()
