@@ -5,7 +5,7 @@ loading an index, a model or a vocabulary.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -136,14 +136,15 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
         record = build_record(settings, clock=clock, ids=ids)
         building.callback(record.close)
         texts = _build_texts(settings.data_dir / "models")
-        index, is_whole = _build_index(settings, texts)
+        index, confirm_whole = _build_index(settings, texts)
         building.callback(index.close)
         indexers = _build_indexers(record, texts, index)
         tenant_ids = partial(_list_tenant_ids, record.database)
-        if not is_whole:
+        if confirm_whole is not None:
             # The last process ended without closing the index: its newest points may be missing.
             for tenant_id, indexer in product(tenant_ids(), indexers.values()):
                 repair(tenant_id, indexer)
+            confirm_whole()
         return Runtime(
             settings=settings,
             database=record.database,
@@ -228,19 +229,19 @@ def _build_texts(models: Path) -> _Texts:
     )
 
 
-def _build_index(settings: Settings, texts: _Texts) -> tuple[VectorIndex, bool]:
-    """Open the index; say whether it was closed in order when it was last used."""
+def _build_index(settings: Settings, texts: _Texts) -> tuple[VectorIndex, Callable[[], None] | None]:
+    """Open the index; where it must be compared with the record first, answer whom to tell afterwards."""
     # Either engine is loaded only where it is used.
     if settings.qdrant_url is None:
         from service.adapters.qdrant_edge import EdgeIndex  # noqa: PLC0415
 
         folder = settings.data_dir / "index"
         embedded = EdgeIndex(folder, embedder=texts.embedder, sparse=texts.sparse)
-        return embedded, embedded.closed_cleanly
+        return embedded, None if embedded.closed_cleanly else embedded.confirm_whole
     from qdrant_client import QdrantClient  # noqa: PLC0415
 
     from service.adapters.qdrant_client import ClientIndex  # noqa: PLC0415
 
     key = None if settings.qdrant_api_key is None else settings.qdrant_api_key.get_secret_value()
     client = QdrantClient(url=settings.qdrant_url, api_key=key, timeout=_INDEX_SECONDS_MAX)
-    return ClientIndex(client, embedder=texts.embedder, sparse=texts.sparse), True
+    return ClientIndex(client, embedder=texts.embedder, sparse=texts.sparse), None

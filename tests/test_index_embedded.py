@@ -108,19 +108,20 @@ def test_points_without_vectors_are_removed_at_start(index: EdgeIndex, folder: P
     again.close()
 
 
-def test_an_index_that_was_not_closed_says_so_at_the_next_start(folder: Path) -> None:
-    first = open_index(folder)
-    assert first.closed_cleanly
-    first.close()
-    second = open_index(folder)
-    assert second.closed_cleanly
-    second.close()
+def test_an_index_that_was_not_closed_says_so_until_it_is_confirmed(folder: Path) -> None:
+    def reopen() -> bool:
+        index = open_index(folder)
+        index.close()
+        return index.closed_cleanly
+
+    assert (reopen(), reopen()) == (True, True)
     (folder / "unclean").touch()
 
-    third = open_index(folder)
-
-    assert not third.closed_cleanly
-    third.close()
+    assert (reopen(), reopen()) == (False, False)
+    index = open_index(folder)
+    index.confirm_whole()
+    index.close()
+    assert reopen()
 
 
 def test_no_text_is_found_on_disk(index: EdgeIndex, folder: Path) -> None:

@@ -44,7 +44,8 @@ class EdgeIndex(QdrantIndex):
 
     Writes are not synchronised to the disk one by one: that would hold the interpreter for 20 to 35 ms each.
     The accepted cost: after a power failure the newest points may be missing. `closed_cleanly` says whether
-    the folder was closed in order; where it was not, the caller verifies it against the record.
+    the folder was closed in order; where it was not, the caller verifies it against the record and then calls
+    `confirm_whole`.
     """
 
     def __init__(self, folder: Path, *, embedder: Embedder, sparse: SparseEncoder) -> None:
@@ -70,6 +71,13 @@ class EdgeIndex(QdrantIndex):
         except BaseException:
             self._file_lock.release()
             raise
+
+    def confirm_whole(self) -> None:
+        """Tell that the index has been verified: closing it now counts as closing it in order.
+
+        Until then the next start verifies it again, whatever this one ends by.
+        """
+        self.closed_cleanly = True
 
     def _tidy(self) -> None:
         schema = self._shard.info().payload_schema
@@ -147,7 +155,8 @@ class EdgeIndex(QdrantIndex):
         try:
             self._shard.flush()
             self._shard.close()
-            self._mark.unlink(missing_ok=True)
+            if self.closed_cleanly:
+                self._mark.unlink(missing_ok=True)
         finally:
             self._file_lock.release()
 
