@@ -26,7 +26,7 @@ serve: setup  ## start the service on 127.0.0.1:8080
 	$(BIN)/muniment serve
 
 test: setup  ## run every test, PostgreSQL included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 check: setup  ## formatting, lint, types, import contracts
 	$(BIN)/ruff format --check .
