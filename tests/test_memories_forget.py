@@ -8,7 +8,9 @@ import pytest
 from conftest import FixedClock
 from memories_world import MemoryWorld, memory_world
 
+from service.core import failpoints
 from service.core.database import Database
+from service.core.failpoints import Action
 from service.memories.tables import MemoryRow, MemoryVersionRow
 from service.retrieval.model import ItemKind
 
@@ -18,6 +20,7 @@ def world(database: Database, tmp_path: Path, clock: FixedClock) -> Iterator[Mem
     with memory_world(database, tmp_path, clock) as world:
         world.consent()
         yield world
+    failpoints.arm({})
 
 
 def test_erasing_answers_a_verified_receipt_and_nothing_returns_it(world: MemoryWorld) -> None:
@@ -40,8 +43,30 @@ def test_erasing_answers_a_verified_receipt_and_nothing_returns_it(world: Memory
     assert world.site.count(MemoryRow) == world.site.count(MemoryVersionRow) == 1
     index, tenant_id = world.site.runtime.index, world.site.tenants["acme"]
     assert [key.item_id for key in index.list_keys(tenant_id, ItemKind.MEMORY)] == [kept["id"]]
-    assert world.call("GET", f"/erasures/{receipt['id']}", world.user) == receipt
+    followed = world.call("GET", f"/erasures/{receipt['id']}", world.user)
+    assert (followed["id"], followed["status"], followed["receipt"]) == (receipt["id"], "completed", receipt)
+    assert followed["due_at"] == "2026-12-28T10:00:00Z"
     world.call("GET", f"/erasures/{receipt['id']}", world.of("user", "user-2"), expect=404)
+
+
+def test_an_erasure_that_the_index_missed_is_pending_until_it_is_followed_to_its_end(
+    world: MemoryWorld, clock: FixedClock
+) -> None:
+    memory = world.propose(world.turn())["memory"]
+    failpoints.arm({"outbox.before_delivery": Action.RAISE})
+
+    receipt = world.call("DELETE", f"/memories/{memory['id']}", world.user)["receipt"]
+    unfinished = world.call("GET", f"/erasures/{receipt['id']}", world.user)
+    failpoints.arm({})
+    clock.advance(minutes=10)
+    world.site.runtime.relay.drain(world.site.tenants["acme"])
+    finished = world.call("GET", f"/erasures/{receipt['id']}", world.user)
+
+    assert receipt["status"] == unfinished["status"] == "running"
+    assert [store["store"] for store in receipt["stores"] if store["state"] == "pending"] == ["index"]
+    assert unfinished["receipt"] == receipt
+    assert finished["status"] == finished["receipt"]["status"] == "completed"
+    assert world.call("GET", f"/erasures/{receipt['id']}", world.user) == finished
 
 
 def test_nobody_but_the_person_erases(world: MemoryWorld) -> None:

@@ -40,6 +40,8 @@ def forget_memory(memory_id: str, *, unit: Unit, bundle: Bundle) -> Erasure:
     gone = store.get_readable(memory.id, caller=unit.caller, now=unit.now) is None
     erasure = Erasure(
         id=unit.ids(),
+        kind="memory",
+        ref=memory.id,
         requester=unit.caller.principal,
         stores=(
             StoreReceipt("memories", versions, gone, is_done=True),
@@ -50,7 +52,7 @@ def forget_memory(memory_id: str, *, unit: Unit, bundle: Bundle) -> Erasure:
         created_at=unit.now,
         completed_at=None,
     )
-    ErasureStore.of(unit).add(erasure, kind="memory", ref=memory.id)
+    ErasureStore.of(unit).add(erasure)
     record(unit, Action.MEMORY_ERASED, kind="memory", ref=memory.id, erasure=erasure.id)
     return erasure
 
@@ -64,7 +66,7 @@ def settle_erasure(erasure: Erasure, *, passages_left: int | None, unit: Unit) -
     )
     settled = replace(erasure, stores=stores)
     settled = replace(settled, completed_at=unit.now if settled.is_complete else None)
-    ErasureStore.of(unit).update(settled, completed_at=settled.completed_at)
+    ErasureStore.of(unit).update(settled)
     return settled
 
 

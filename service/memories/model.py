@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
@@ -12,8 +12,8 @@ from service.core.passages import PassageKey
 from service.policies.verdict import MemoryMode, Outcome, Reason, SourceFacts
 from service.policies.words import Approver, ProvenanceKind, Trust
 
-PROVENANCE_MAX: Final = 20
-"""Most sources that one proposal may cite."""
+ERASURE_DAYS_MAX: Final = 28
+"""The law gives a month (GDPR, article 12(3)), and the shortest month has so many days."""
 
 
 class PurposeNotOfClass(Invalid):
@@ -248,13 +248,23 @@ class StoreReceipt:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """A deletion and how far it has come. Times are of asking and, once every store is done, of the end."""
+    """A deletion and how far it has come. Times are of asking and, once every store is done, of the end.
+
+    `kind` and `ref` say what is erased: `"memory"` and its id.
+    """
 
     id: str
+    kind: str
+    ref: str
     requester: str
     stores: tuple[StoreReceipt, ...]
     created_at: datetime
     completed_at: datetime | None
+
+    @property
+    def due_at(self) -> datetime:
+        """When every store must be done at the latest."""
+        return self.created_at + timedelta(days=ERASURE_DAYS_MAX)
 
     @property
     def is_complete(self) -> bool:

@@ -1,11 +1,9 @@
-"""Queries of one tenant's erasures. A row names what was erased by a keyed hash and never by its words."""
+"""Queries of one tenant's erasures. A row names what was erased by its id and never by its words."""
 
-from datetime import datetime
 from typing import Any
 
 from sqlmodel import Session
 
-from service.core.cipher import Cipher
 from service.core.ids import is_id
 from service.identity.unit import Unit
 from service.memories.model import Erasure, StoreReceipt
@@ -15,24 +13,23 @@ from service.memories.tables import ErasureRow
 class ErasureStore:
     """One tenant's erasures, inside one transaction."""
 
-    def __init__(self, session: Session, tenant_id: str, cipher: Cipher) -> None:
+    def __init__(self, session: Session, tenant_id: str) -> None:
         self._session = session
         self._tenant_id = tenant_id
-        self._cipher = cipher
 
     @classmethod
     def of(cls, unit: Unit) -> "ErasureStore":
         """Answer the store of a unit of work."""
-        return cls(unit.session, unit.tenant_id, unit.cipher)
+        return cls(unit.session, unit.tenant_id)
 
-    def add(self, erasure: Erasure, *, kind: str, ref: str) -> None:
+    def add(self, erasure: Erasure) -> None:
         """Keep a new erasure."""
         self._session.add(
             ErasureRow(
                 tenant_id=self._tenant_id,
                 id=erasure.id,
-                kind=kind,
-                ref_hash=self._cipher.keyed_hash(f"{kind}/{ref}"),
+                kind=erasure.kind,
+                ref=erasure.ref,
                 requester=erasure.requester,
                 status="running",
                 stores=_rows(erasure),
@@ -48,6 +45,8 @@ class ErasureStore:
             return None
         return Erasure(
             id=row.id,
+            kind=row.kind,
+            ref=row.ref,
             requester=row.requester,
             stores=tuple(
                 StoreReceipt(store["store"], store["removed"], store["verified"], store["is_done"])
@@ -57,17 +56,12 @@ class ErasureStore:
             completed_at=row.completed_at,
         )
 
-    def is_of(self, erasure_id: str, *, kind: str, ref: str) -> bool:
-        """Say whether the erasure is of that thing."""
-        row = self._session.get(ErasureRow, (self._tenant_id, erasure_id))
-        return row is not None and row.ref_hash == self._cipher.keyed_hash(f"{kind}/{ref}")
-
-    def update(self, erasure: Erasure, *, completed_at: datetime | None) -> None:
+    def update(self, erasure: Erasure) -> None:
         """Write down how far it has come."""
         row = self._session.get_one(ErasureRow, (self._tenant_id, erasure.id))
         row.stores = _rows(erasure)
-        row.completed_at = completed_at
-        row.status = "running" if completed_at is None else "completed"
+        row.completed_at = erasure.completed_at
+        row.status = "running" if erasure.completed_at is None else "completed"
         self._session.add(row)
 
 

@@ -130,14 +130,14 @@ class ConsentActRow(SQLModel, table=True):
 
 
 class ErasureRow(SQLModel, table=True):
-    """A deletion and how far it has come in each store. It names what was erased by a keyed hash alone."""
+    """A deletion and how far it has come in each store. It names what was erased by its id alone."""
 
     __tablename__ = "erasures"
 
     tenant_id: str = Field(primary_key=True, max_length=36)
     id: str = Field(primary_key=True, max_length=36)
     kind: str = Field(max_length=20)
-    ref_hash: str = Field(max_length=64)
+    ref: str = Field(max_length=36)
     requester: str = Field(max_length=450)
     status: str = Field(max_length=20)
     stores: list[dict[str, Any]] = Field(sa_column=Column(JSON, nullable=False))

@@ -150,6 +150,10 @@ class MemoriesFound(Answer):
     items: list[MemoryFound]
 
 
+ErasureStatus = Literal["pending", "running", "completed", "failed"]
+"""How far an erasure has come as a whole."""
+
+
 class StoreReceiptAnswer(Answer):
     """What an erasure did in one store."""
 
@@ -163,7 +167,7 @@ class ReceiptAnswer(Answer):
     """The receipt of an erasure."""
 
     id: str
-    status: Literal["completed", "running"]
+    status: ErasureStatus
     stores: list[StoreReceiptAnswer]
     backups_expire_at: When | None
     completed_at: When | None
@@ -172,6 +176,15 @@ class ReceiptAnswer(Answer):
 class MemoryErased(Answer):
     """The answer to deleting a memory."""
 
+    receipt: ReceiptAnswer
+
+
+class ErasureAnswer(Answer):
+    """How far an erasure has come. `due_at` is when it must be complete at the latest."""
+
+    id: str
+    status: ErasureStatus
+    due_at: When
     receipt: ReceiptAnswer
 
 

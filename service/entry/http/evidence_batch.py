@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from service.core.errors import NotFound, Refusal, TooLarge
 from service.entry.http.edge import Edge, Reply, needs, new_router, operation
+from service.entry.http.evidence_examples import BATCH_EXAMPLE
 from service.entry.http.evidence_shapes import new_evidence
 from service.entry.http.json_lines import Line, Lines
 from service.entry.http.reply import render
@@ -77,7 +78,7 @@ class _Tally:
     **operation(
         summary="Keep many texts, one JSON object a line",
         answer=BatchKept,
-        example={"accepted": 1, "unchanged": 0, "rejected": [], "rejected_count": 0, "ids": ["01936d7e-…"]},
+        example=BATCH_EXAMPLE,
     ),
 )
 def add_batch(lines: Lines, edge: Edge = needs(EVIDENCE_WRITE)) -> Response:

@@ -27,6 +27,21 @@ SEARCH_EXAMPLE: Final[dict[str, Any]] = {
     "limit": 10,
     "filters": {"authority": ["document"], "observed_after": "2026-11-01T00:00:00Z"},
 }
+BATCH_EXAMPLE: Final[dict[str, Any]] = {
+    "accepted": 1,
+    "unchanged": 0,
+    "rejected": [
+        {
+            "line": 2,
+            "type": "urn:muniment:problem:invalid",
+            "code": "invalid",
+            "detail": "The request does not have the shape that this call takes.",
+            "errors": [{"pointer": "/source", "message": "Field required"}],
+        }
+    ],
+    "rejected_count": 1,
+    "ids": [EXAMPLE_ID],
+}
 TEXT_EXAMPLE: Final[dict[str, Any]] = {
     "id": EXAMPLE_ID,
     "version": 1,

@@ -1,6 +1,6 @@
 """Routes of runs: open, list, read, move, confirm."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import Query
 from starlette.responses import Response
@@ -17,6 +17,12 @@ from service.entry.http.edge import (
     needs,
     new_router,
     operation,
+)
+from service.entry.http.executions_examples import (
+    CHECKPOINT_EXAMPLE,
+    EXECUTION_EXAMPLE,
+    LISTED_EXAMPLE,
+    OPEN_EXAMPLE,
 )
 from service.entry.http.executions_shapes import execution_answer, listed_answer, new_execution
 from service.executions import refusals
@@ -46,36 +52,6 @@ from service.wire.scalars import Name
 
 router = new_router("executions")
 
-_OPEN_EXAMPLE: Final = {
-    "project": "alpha",
-    "external_ref": "order-app-42",
-    "objective": "Answer the planning query for plot 18",
-    "requirements": [
-        {"id": "login", "text": "Login works", "grader": "browser", "depends_on": ["src/login"]},
-        {"id": "orders", "text": "Orders can be filtered"},
-    ],
-    "budgets": {"cost": "5.00", "steps": 40, "revisions": 3},
-    "retention_class": "operational",
-    "memory_mode": "read_write",
-}
-_CHECKPOINT_EXAMPLE: Final = {
-    "transition": "advance",
-    "step": 1,
-    "state": {"plan": ["read", "draft"], "next_action": "read the case file"},
-    "cost": "0.12",
-}
-_EXECUTION_EXAMPLE: Final = {
-    "id": "01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11",
-    "version": 2,
-    "status": "running",
-    "step": 1,
-    "cost_used": "0.12",
-    "tasks": {"done": 1, "open": 1, "blocked": 0},
-    "pending_action": "continue:draft",
-    "next_action": "draft the reply",
-}
-"""Some of the fields."""
-
 
 @router.post(
     "/executions",
@@ -83,7 +59,7 @@ _EXECUTION_EXAMPLE: Final = {
         summary="Open a run",
         answer=ExecutionAnswer,
         status=201,
-        example=_OPEN_EXAMPLE,
+        example=OPEN_EXAMPLE,
         problems=[
             NotFound,
             refusals.ExternalRefTaken,
@@ -108,7 +84,7 @@ def open_run(body: OpenExecution, edge: Edge = needs(EXECUTIONS_WRITE)) -> Respo
     **operation(
         summary="List runs, newest first",
         answer=ExecutionPage,
-        example={"items": [_EXECUTION_EXAMPLE], "next_cursor": None},
+        example={"items": [LISTED_EXAMPLE], "next_cursor": None},
     ),
 )
 def list_runs(
@@ -138,7 +114,7 @@ def list_runs(
 
 @router.get(
     "/executions/{execution_id}",
-    **operation(summary="Read a run", answer=ExecutionAnswer, example=_EXECUTION_EXAMPLE),
+    **operation(summary="Read a run", answer=ExecutionAnswer, example=EXECUTION_EXAMPLE),
 )
 def get_run(execution_id: PathId, edge: Edge = needs(EXECUTIONS_READ, EXECUTIONS_READ_REDACTED)) -> Response:
     """Answer the display model of a run, never its raw checkpoint. Operators get it without text."""
@@ -151,7 +127,7 @@ def get_run(execution_id: PathId, edge: Edge = needs(EXECUTIONS_READ, EXECUTIONS
         summary="Move a run by one transition",
         answer=CheckpointAnswer,
         status=201,
-        example=_CHECKPOINT_EXAMPLE,
+        example=CHECKPOINT_EXAMPLE,
         problems=[
             refusals.ActingUserOnly,
             refusals.ExecutionEnded,
@@ -187,7 +163,7 @@ def make_checkpoint(
     **operation(
         summary="Confirm a run's contract",
         answer=ExecutionAnswer,
-        example=_EXECUTION_EXAMPLE,
+        example=EXECUTION_EXAMPLE,
         problems=[refusals.ExecutionEnded],
     ),
 )

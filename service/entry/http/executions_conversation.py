@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from service.core.errors import NotFound
 from service.entry.http.edge import Edge, PathId, Reply, needs, new_router, operation
+from service.entry.http.executions_examples import EXAMPLE_ID
 from service.executions import refusals
 from service.executions.conversation.model import NewSummary, NewTurn, Pin, PinKind, TurnRole
 from service.executions.pin import resolve_pin, set_pin
@@ -27,7 +28,6 @@ from service.wire.conversation import (
 
 router = new_router("executions")
 
-_ID: Final = "01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11"
 _WRITING: Final = (refusals.ActingUserOnly, refusals.ExecutionEnded, refusals.RunFull)
 
 
@@ -77,7 +77,7 @@ def add_turn(execution_id: PathId, body: AddTurn, edge: Edge = needs(EXECUTIONS_
         summary="Set a pin",
         answer=PinAnswer,
         status=201,
-        example={"kind": "blocker", "text": "The register does not answer", "turns": [_ID]},
+        example={"kind": "blocker", "text": "The register does not answer", "turns": [EXAMPLE_ID]},
         problems=[*_WRITING, refusals.PinNeedsAPerson, refusals.TurnUnknown],
     ),
 )

@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from service.core.errors import NotFound
 from service.entry.http.edge import Edge, PathId, Reply, needs, new_router, operation
+from service.entry.http.executions_examples import CHECK_EXAMPLE, EXAMPLE_HASH, OBSERVATION_EXAMPLE
 from service.executions import refusals
 from service.executions.acceptance.model import FailureKind, NewCheck
 from service.executions.act import intend, settle
@@ -38,32 +39,8 @@ from service.wire.ledger import (
 
 router = new_router("executions")
 
-_HASH: Final = "sha256:" + "4b" * 32
 _WRITING: Final = (refusals.ActingUserOnly, refusals.ExecutionEnded, refusals.RunFull)
 _POLICY: Final = (refusals.EffectNotAllowed, refusals.CapabilityMissing, refusals.ApprovalNeeded)
-_OBSERVATION_EXAMPLE: Final = {
-    "source": {
-        "uri": "tool://register",
-        "kind": "tool",
-        "source_version": "7",
-        "observed_at": "2026-11-30T10:00:00Z",
-    },
-    "media_type": "application/json",
-    "content": '{"plot": 18, "consent": "outline"}',
-    "summary": "Plot 18 has outline consent",
-}
-_CHECK_EXAMPLE: Final = {
-    "requirement": "login",
-    "passed": False,
-    "artifact_hash": _HASH,
-    "contract_hash": _HASH,
-    "grader": {"id": "browser", "version": "3"},
-    "environment": {"commit": "4be1c07"},
-    "expected": "The start page after signing in",
-    "observed": "403",
-    "reproduce": "Sign in as a new user",
-    "failure_kind": "permission",
-}
 
 
 @router.post(
@@ -72,7 +49,7 @@ _CHECK_EXAMPLE: Final = {
         summary="Record a tool result",
         answer=ObservationAnswer,
         status=201,
-        example=_OBSERVATION_EXAMPLE,
+        example=OBSERVATION_EXAMPLE,
         problems=_WRITING,
     ),
 )
@@ -172,7 +149,7 @@ def patch_effect(
         summary="Submit an artifact for checking",
         answer=CandidateAnswer,
         status=201,
-        example={"artifact_hash": _HASH},
+        example={"artifact_hash": EXAMPLE_HASH},
         problems=_WRITING,
     ),
 )
@@ -197,7 +174,7 @@ def add_candidate(
         summary="Write a check on a requirement",
         answer=CheckAnswer,
         status=201,
-        example=_CHECK_EXAMPLE,
+        example=CHECK_EXAMPLE,
         problems=[
             refusals.ExecutionEnded,
             refusals.RunFull,

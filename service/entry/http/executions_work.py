@@ -5,6 +5,14 @@ from typing import Final
 from starlette.responses import Response
 
 from service.entry.http.edge import Edge, IfMatch, PathId, Reply, needs, new_router, operation
+from service.entry.http.executions_examples import (
+    HANDOFF_EXAMPLE,
+    LOG_EXAMPLE,
+    MANIFEST_EXAMPLE,
+    NEXT_STEPS_EXAMPLE,
+    STEP_EXAMPLE,
+    TASKS_EXAMPLE,
+)
 from service.entry.http.executions_shapes import (
     declared_task,
     handoff_answer,
@@ -34,50 +42,6 @@ router = new_router("executions")
 
 _LOG_MEDIA_TYPE: Final = "application/x-ndjson"
 _TEXT_MEDIA_TYPE: Final = "text/plain"
-_HASH: Final = "sha256:" + "4b" * 32
-_MANIFEST_EXAMPLE: Final = {
-    "tasks": [
-        {"id": "read-case", "title": "Read the case file", "outputs": ["case-summary"]},
-        {"id": "draft", "inputs": ["case-summary"], "outputs": ["reply"]},
-    ]
-}
-_STEP_EXAMPLE: Final = {
-    "task_id": "read-case",
-    "exit_status": "completed",
-    "inputs": [{"ref": "file:case.pdf", "sha256": _HASH}],
-    "outputs": [{"name": "case-summary", "ref": "file:case-summary.md", "sha256": _HASH}],
-    "summary": "Case file read",
-}
-_TASKS_EXAMPLE: Final = {
-    "items": [
-        {
-            "id": "draft",
-            "title": None,
-            "standing": "pending",
-            "inputs": ["case-summary"],
-            "outputs": [{"name": "reply", "ref": None, "sha256": None}],
-        }
-    ]
-}
-_HANDOFF_EXAMPLE: Final = {
-    "schema_version": 1,
-    "execution_id": "01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11",
-    "external_ref": "order-app-42",
-    "revision": 3,
-    "contract_hash": _HASH,
-    "artifact_hash": None,
-    "completed": ["read-case"],
-    "next_action": "draft the reply",
-    "outputs": [],
-    "blockers": [],
-    "checks": [{"requirement": "login", "status": "missing", "check_id": None, "evidence": None}],
-    "effects": [{"operation_id": "seed-order-8", "status": "unknown"}],
-    "approvals": [],
-}
-_NEXT_STEPS_EXAMPLE: Final = (
-    "Run order-app-42 is running at step 1, revision 3; 1 of 2 tasks done. Completed last: read-case."
-    " Next: draft the reply. Outputs: case-summary (file:case-summary.md). Nothing blocks."
-)
 
 
 @router.put(
@@ -85,7 +49,7 @@ _NEXT_STEPS_EXAMPLE: Final = (
     **operation(
         summary="Declare a run's tasks",
         answer=ManifestAnswer,
-        example=_MANIFEST_EXAMPLE,
+        example=MANIFEST_EXAMPLE,
         problems=[refusals.ActingUserOnly, refusals.ExecutionEnded, refusals.TaskRemovalRefused],
     ),
 )
@@ -105,7 +69,7 @@ def put_manifest(
 
 @router.get(
     "/executions/{execution_id}/tasks",
-    **operation(summary="List a run's tasks", answer=TaskList, example=_TASKS_EXAMPLE),
+    **operation(summary="List a run's tasks", answer=TaskList, example=TASKS_EXAMPLE),
 )
 def list_tasks(
     execution_id: PathId, edge: Edge = needs(EXECUTIONS_READ, EXECUTIONS_READ_REDACTED)
@@ -125,7 +89,7 @@ def list_tasks(
         summary="Write one line of the execution log",
         answer=StepAnswer,
         status=201,
-        example=_STEP_EXAMPLE,
+        example=STEP_EXAMPLE,
         problems=[
             refusals.ActingUserOnly,
             refusals.ExecutionEnded,
@@ -157,9 +121,7 @@ def add_step(execution_id: PathId, body: LogStep, edge: Edge = needs(EXECUTIONS_
     **operation(
         summary="Read the execution log as JSON Lines",
         answer=None,
-        also={
-            _LOG_MEDIA_TYPE: '{"id": "…", "at": "…", "task_id": "read-case", "exit_status": "completed"}\n'
-        },
+        also={_LOG_MEDIA_TYPE: LOG_EXAMPLE},
     ),
 )
 def read_log(execution_id: PathId, edge: Edge = needs(EXECUTIONS_READ, EXECUTIONS_READ_REDACTED)) -> Response:
@@ -174,8 +136,8 @@ def read_log(execution_id: PathId, edge: Edge = needs(EXECUTIONS_READ, EXECUTION
     **operation(
         summary="Read the handoff of a run",
         answer=HandoffAnswer,
-        example=_HANDOFF_EXAMPLE,
-        also={_TEXT_MEDIA_TYPE: _NEXT_STEPS_EXAMPLE},
+        example=HANDOFF_EXAMPLE,
+        also={_TEXT_MEDIA_TYPE: NEXT_STEPS_EXAMPLE},
     ),
 )
 def read_handoff(

@@ -1,5 +1,6 @@
 """Routes of long-term memory: read, search, erase, and consent."""
 
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import Path, Query
@@ -9,37 +10,42 @@ from service.context.retrieve_memories import search_memories
 from service.core.errors import Forbidden, NotFound, Unavailable
 from service.core.paging import PAGE_ITEMS_DEFAULT
 from service.entry.http.edge import Cursor, Edge, Limit, PathId, Reply, needs, new_router, operation
+from service.entry.http.memories_examples import (
+    CONSENT_EXAMPLE,
+    CONSENTS_EXAMPLE,
+    ERASED_EXAMPLE,
+    ERASURE_EXAMPLE,
+    MEMORIES_EXAMPLE,
+    MEMORY_EXAMPLE,
+    SEARCH_EXAMPLE,
+)
 from service.entry.http.memories_shapes import (
     consent_answers,
+    erasure_answer,
     memory_answer,
     receipt_answer,
 )
-from service.identity.matrix import (
-    MEMORIES_OWN,
-    MEMORIES_READ,
-)
+from service.identity.matrix import MEMORIES_OWN, MEMORIES_READ
 from service.identity.unit import Unit
 from service.memories.consent import list_consents, set_consent
 from service.memories.forget import forget_memory, get_erasure, settle_erasure
-from service.memories.model import (
-    MemoryStatus,
-    PurposeNotOfClass,
-)
+from service.memories.model import Erasure, MemoryStatus, PurposeNotOfClass
 from service.memories.store import MemoryStore
 from service.policies.active import active_bundle
 from service.retrieval.model import ItemKind
 from service.wire.memories import (
     ConsentAnswer,
     ConsentsAnswer,
+    ErasureAnswer,
     MemoriesFound,
     MemoryAnswer,
     MemoryErased,
     MemoryFound,
     MemoryPage,
-    ReceiptAnswer,
     SearchMemories,
     SetConsent,
 )
+from service.wire.scalars import Answer
 
 router = new_router("memories")
 
@@ -50,7 +56,10 @@ KeyName = Annotated[str | None, Query(max_length=100)]
 Status = Literal["active", "paused", "expired", "superseded", "quarantined", "grace"]
 
 
-@router.get("/memories", **operation(summary="List memories that you may read", answer=MemoryPage))
+@router.get(
+    "/memories",
+    **operation(summary="List memories that you may read", answer=MemoryPage, example=MEMORIES_EXAMPLE),
+)
 def list_memories(  # noqa: PLR0917 - FastAPI passes each by name
     subject: SubjectName = None,
     class_: ClassName = None,
@@ -80,7 +89,10 @@ def list_memories(  # noqa: PLR0917 - FastAPI passes each by name
     return edge.read(work)
 
 
-@router.get("/memories/{memory_id}", **operation(summary="Read one memory", answer=MemoryAnswer))
+@router.get(
+    "/memories/{memory_id}",
+    **operation(summary="Read one memory", answer=MemoryAnswer, example=MEMORY_EXAMPLE),
+)
 def get_memory(memory_id: PathId, edge: Edge = needs(MEMORIES_READ)) -> Response:
     """Answer a memory with its source, purpose, lawful basis and expiry."""
 
@@ -99,12 +111,7 @@ def get_memory(memory_id: PathId, edge: Edge = needs(MEMORIES_READ)) -> Response
     **operation(
         summary="Search memories under the reader policy",
         answer=MemoriesFound,
-        example={
-            "query": "how should replies be written?",
-            "subject": "user-1",
-            "purpose": "personalisation",
-            "limit": 10,
-        },
+        example=SEARCH_EXAMPLE,
         problems=[NotFound, PurposeNotOfClass, Unavailable],
     ),
 )
@@ -143,25 +150,26 @@ def search(body: SearchMemories, edge: Edge = needs(MEMORIES_READ)) -> Response:
     **operation(
         summary="Erase a memory from every store",
         answer=MemoryErased,
+        example=ERASED_EXAMPLE,
         problems=[NotFound, Forbidden],
     ),
 )
 def delete(memory_id: PathId, edge: Edge = needs(MEMORIES_OWN)) -> Response:
     """Answer the receipt: for each store what was removed, and what a query of its own found afterwards."""
     erasure = edge.transact(lambda unit: forget_memory(memory_id, unit=unit, bundle=active_bundle(unit)))
-    left = _passages_left(edge, memory_id)
-
-    def settle(unit: Unit) -> Reply:
-        settled = settle_erasure(erasure, passages_left=left, unit=unit)
-        return Reply(MemoryErased(receipt=receipt_answer(settled)))
-
-    return edge.write(settle)
+    return _settle(edge, erasure, lambda settled: MemoryErased(receipt=receipt_answer(settled)))
 
 
-@router.get("/erasures/{erasure_id}", **operation(summary="Follow an erasure of yours", answer=ReceiptAnswer))
-def erasure(erasure_id: PathId, edge: Edge = needs(MEMORIES_OWN)) -> Response:
-    """Answer how far it has come in each store."""
-    return edge.read(lambda unit: Reply(receipt_answer(get_erasure(erasure_id, unit=unit))))
+@router.get(
+    "/erasures/{erasure_id}",
+    **operation(summary="Follow an erasure of yours", answer=ErasureAnswer, example=ERASURE_EXAMPLE),
+)
+def follow(erasure_id: PathId, edge: Edge = needs(MEMORIES_OWN)) -> Response:
+    """Answer how far it has come; a store that was not done when it was last asked is asked again."""
+    erasure = edge.transact(lambda unit: get_erasure(erasure_id, unit=unit))
+    if erasure.is_complete:
+        return edge.read(lambda _unit: Reply(erasure_answer(erasure)))
+    return _settle(edge, erasure, erasure_answer)
 
 
 @router.put(
@@ -169,7 +177,7 @@ def erasure(erasure_id: PathId, edge: Edge = needs(MEMORIES_OWN)) -> Response:
     **operation(
         summary="Give or withdraw your consent",
         answer=ConsentAnswer,
-        example={"subject": "user-1", "granted": True, "text_version": "2026-11"},
+        example=CONSENT_EXAMPLE,
         problems=[NotFound, PurposeNotOfClass],
     ),
 )
@@ -190,7 +198,12 @@ def consent(purpose: PurposeName, body: SetConsent, edge: Edge = needs(MEMORIES_
     return edge.write(work)
 
 
-@router.get("/consents", **operation(summary="List your consents with their history", answer=ConsentsAnswer))
+@router.get(
+    "/consents",
+    **operation(
+        summary="List your consents with their history", answer=ConsentsAnswer, example=CONSENTS_EXAMPLE
+    ),
+)
 def consents(
     subject: Annotated[str, Query(min_length=1, max_length=200)], edge: Edge = needs(MEMORIES_OWN)
 ) -> Response:
@@ -198,6 +211,12 @@ def consents(
     return edge.read(
         lambda unit: Reply(ConsentsAnswer(items=consent_answers(subject, list_consents(subject, unit=unit))))
     )
+
+
+def _settle(edge: Edge, erasure: Erasure, answer: Callable[[Erasure], Answer]) -> Response:
+    # Between two transactions: the index may take its time, and nobody is to wait for it with a lock.
+    left = _passages_left(edge, erasure.ref)
+    return edge.write(lambda unit: Reply(answer(settle_erasure(erasure, passages_left=left, unit=unit))))
 
 
 def _passages_left(edge: Edge, memory_id: str) -> int | None:

@@ -1,6 +1,6 @@
 """Routes of proposals: hand in, list, decide."""
 
-from typing import Final, Literal
+from typing import Literal
 
 from starlette.responses import Response
 
@@ -8,6 +8,7 @@ from service.context.citations import RecordCitations
 from service.core.errors import Forbidden, NotFound
 from service.core.paging import PAGE_ITEMS_DEFAULT
 from service.entry.http.edge import Cursor, Edge, Limit, PathId, Reply, needs, new_router, operation
+from service.entry.http.memories_examples import PROPOSALS_EXAMPLE, PROPOSE_EXAMPLE
 from service.entry.http.memories_shapes import new_proposal, proposal_answer, proposal_listed
 from service.identity.matrix import MEMORIES_PROPOSE, PROPOSALS_DECIDE, PROPOSALS_READ
 from service.identity.unit import Unit
@@ -27,18 +28,6 @@ from service.wire.memories import DecideProposal, ProposalAnswer, ProposalPage, 
 
 router = new_router("memories")
 
-_ID: Final = "01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11"
-_PROPOSAL: Final = {
-    "project": "alpha",
-    "class": "preference",
-    "subject": "user-1",
-    "key": "reply_style",
-    "text": "Prefers concise explanations",
-    "confidence": 0.9,
-    "provenance": [{"kind": "turn", "id": _ID, "quote": "keep it short"}],
-    "purpose": "personalisation",
-}
-
 Decision = Literal["approved", "denied", "pending_review"]
 
 
@@ -48,7 +37,7 @@ Decision = Literal["approved", "denied", "pending_review"]
         summary="Propose something to be remembered",
         answer=ProposalAnswer,
         status=201,
-        example=_PROPOSAL,
+        example=PROPOSE_EXAMPLE,
         problems=[NotFound, PurposeNotOfClass, NothingToRemember],
     ),
 )
@@ -72,7 +61,9 @@ def propose(body: ProposeMemory, edge: Edge = needs(MEMORIES_PROPOSE)) -> Respon
 @router.get(
     "/memory-proposals",
     **operation(
-        summary="List proposals: yours, those about you, and a reviewer's queue", answer=ProposalPage
+        summary="List proposals: yours, those about you, and a reviewer's queue",
+        answer=ProposalPage,
+        example=PROPOSALS_EXAMPLE,
     ),
 )
 def list_proposals(
@@ -100,6 +91,7 @@ def list_proposals(
         answer=ProposalAnswer,
         example={"decision": "approve", "reason": "said so in the meeting"},
         problems=[NotFound, Forbidden, NotYoursToDecide, AlreadyDecided],
+        creates=True,
     ),
 )
 def decide(proposal_id: PathId, body: DecideProposal, edge: Edge = needs(PROPOSALS_DECIDE)) -> Response:

@@ -12,6 +12,7 @@ from service.policies.words import ProvenanceKind
 from service.wire.memories import (
     ConsentActAnswer,
     ConsentAnswer,
+    ErasureAnswer,
     MemoryAnswer,
     MemoryNamed,
     ProposalAnswer,
@@ -108,6 +109,12 @@ def memory_answer(memory: Memory, unit: Unit, bundle: Bundle) -> MemoryAnswer:
         revalidate=[] if rule is None else [stake.value for stake in rule.revalidate_for],
         policy_version=memory.policy_version,
     )
+
+
+def erasure_answer(erasure: Erasure) -> ErasureAnswer:
+    """Answer an erasure with its receipt as it stands."""
+    receipt = receipt_answer(erasure)
+    return ErasureAnswer(id=erasure.id, status=receipt.status, due_at=erasure.due_at, receipt=receipt)
 
 
 def receipt_answer(erasure: Erasure) -> ReceiptAnswer:

@@ -100,7 +100,7 @@ def upgrade() -> None:
         sa.Column("tenant_id", sa.String(36), nullable=False),
         sa.Column("id", sa.String(36), nullable=False),
         sa.Column("kind", sa.String(20), nullable=False),
-        sa.Column("ref_hash", sa.String(64), nullable=False),
+        sa.Column("ref", sa.String(36), nullable=False),
         sa.Column("requester", sa.String(450), nullable=False),
         sa.Column("status", sa.String(20), nullable=False),
         sa.Column("stores", sa.JSON(), nullable=False),
