@@ -6,14 +6,23 @@ from pathlib import Path
 import pytest
 from conftest import FixedClock
 from http_support import Site, open_site
+from memories_world import MemoryWorld, memory_world
 
 from service.core.database import Database
+from service.core.hashing import hash_text
+from service.core.idempotency import IdempotencyStore
 
 
 @pytest.fixture
 def site(database: Database, tmp_path: Path, clock: FixedClock) -> Iterator[Site]:
     with open_site(database, tmp_path / "data", clock) as site:
         yield site
+
+
+@pytest.fixture
+def world(database: Database, tmp_path: Path, clock: FixedClock) -> Iterator[MemoryWorld]:
+    with memory_world(database, tmp_path / "data", clock) as world:
+        yield world
 
 
 def test_repeating_the_request_of_deleted_evidence_is_410_and_revives_nothing(site: Site) -> None:
@@ -32,3 +41,32 @@ def test_repeating_the_request_of_deleted_evidence_is_410_and_revives_nothing(si
 
     assert (again.status_code, again.json()["code"]) == (410, "erased")
     assert site.client.get(f"/v1/evidence/{evidence}", headers=headers).status_code == 404
+
+
+def test_every_kept_answer_about_a_run_goes_with_the_run(world: MemoryWorld) -> None:
+    run = world.call("POST", "/executions", world.agent, {"project": "alpha", "objective": "x"}, expect=201)
+    turn = {"role": "user", "text": "Keep it short."}
+    source = {"uri": "tool://register", "kind": "tool", "observed_at": "2026-11-30T10:00:00Z"}
+    package = {"project": "alpha", "execution_id": run["id"], "purpose": "service", "max_tokens": 4_000}
+    creating = [
+        ("/turns", turn),
+        ("/pins", {"kind": "question", "text": "How short?"}),
+        ("/summaries", {"from_sequence": 1, "to_sequence": 1, "text": "Asked to be short.", "model": "m"}),
+        ("/observations", {"source": source, "content": "granted"}),
+        ("/steps", {"task_id": "read", "exit_status": "started"}),
+        ("/effects", {"operation_id": "order-8", "kind": "orders.create"}),
+        ("/candidates", {"artifact_hash": hash_text("build 17")}),
+    ]
+    calls: list[tuple[str, object]] = [(f"/executions/{run['id']}{path}", body) for path, body in creating]
+    calls.append(("/context-packages", package))
+    keyed = world.agent | {"Idempotency-Key": "k-1"}
+    for path, body in calls:
+        world.call("POST", path, keyed, body, expect=201)
+    with world.site.runtime.database.write(world.site.tenants["acme"]) as session:
+        tenant_id = world.site.tenants["acme"]
+        cipher = world.site.runtime.ciphers.for_tenant(tenant_id)
+        emptied = IdempotencyStore(session, tenant_id, cipher).erase([run["id"]])
+
+    assert emptied == len(calls)
+    for path, body in calls:
+        assert world.call("POST", path, keyed, body, expect=410)["code"] == "erased"

@@ -65,6 +65,16 @@ def build_package(asked: PackageRequest, *, unit: Unit, bundle: Bundle, sources:
     return package
 
 
+def kept_items(package: Package) -> frozenset[ItemKey]:
+    """Answer the items whose uses can be asked for, and that an erasure must find."""
+    return frozenset(
+        ItemKey(item.candidate.kind, item.candidate.id, item.candidate.version)
+        for section in package.sections
+        for item in section.items
+        if item.candidate.kind in _KEPT_KINDS
+    )
+
+
 def _encoding(asked: PackageRequest, unit: Unit) -> str:
     named = unit.tokens.encoding_for_model(asked.model) if asked.model is not None else None
     encoding = asked.encoding or named or ESTIMATE_ENCODING
@@ -171,13 +181,7 @@ def _keep(package: Package, asked: PackageRequest, situation: Situation, sources
         manifest=manifest_of(package, asked, sources.versions, unit.cipher.keyed_hash),
         created_at=unit.now,
     )
-    items = frozenset(
-        ItemKey(item.candidate.kind, item.candidate.id, item.candidate.version)
-        for section in package.sections
-        for item in section.items
-        if item.candidate.kind in _KEPT_KINDS
-    )
-    PackageStore.of(unit).add(kept, _request_json(asked), items, person=unit.caller.person)
+    PackageStore.of(unit).add(kept, _request_json(asked), kept_items(package), person=unit.caller.person)
     record(
         unit,
         Action.PACKAGE_BUILT,

@@ -24,7 +24,7 @@ from service.entry.http.executions_examples import (
     LISTED_EXAMPLE,
     OPEN_EXAMPLE,
 )
-from service.entry.http.executions_shapes import execution_answer, listed_answer, new_execution
+from service.entry.http.executions_shapes import execution_answer, listed_answer, new_execution, run_reply
 from service.executions import refusals
 from service.executions.checkpoint import checkpoint
 from service.executions.confirm import confirm_contract
@@ -153,7 +153,7 @@ def make_checkpoint(
         answer = CheckpointAnswer(
             version=moved.version, status=moved.status.value, step=moved.step, cost_used=moved.cost_used
         )
-        return Reply(answer, status=201, etag=moved.version, project_id=moved.project_id)
+        return run_reply(answer, moved, status=201, etag=moved.version)
 
     return edge.create(work)
 
@@ -180,11 +180,5 @@ def confirm(execution_id: PathId, edge: Edge = needs(CONTRACTS_CONFIRM)) -> Resp
 def _reply(execution_id: str, unit: Unit, *, status: int = 200) -> Reply:
     facts = gather(execution_id, unit=unit)
     execution = facts.execution
-    return Reply(
-        execution_answer(facts, unit.project_of(execution.project_id).name),
-        status=status,
-        etag=execution.version,
-        refs=(execution.id,),
-        project_id=execution.project_id,
-        subjects=() if execution.person is None else (execution.person,),
-    )
+    answer = execution_answer(facts, unit.project_of(execution.project_id).name)
+    return run_reply(answer, execution, status=status, etag=execution.version)

@@ -7,8 +7,10 @@ from starlette.responses import Response
 from service.core.errors import NotFound
 from service.entry.http.edge import Edge, PathId, Reply, needs, new_router, operation
 from service.entry.http.executions_examples import EXAMPLE_ID
+from service.entry.http.executions_shapes import run_reply
 from service.executions import refusals
 from service.executions.conversation.model import NewSummary, NewTurn, Pin, PinKind, TurnRole
+from service.executions.model import Execution
 from service.executions.pin import resolve_pin, set_pin
 from service.executions.say import say
 from service.executions.store import ExecutionStore
@@ -66,7 +68,7 @@ def add_turn(execution_id: PathId, body: AddTurn, edge: Edge = needs(EXECUTIONS_
             pin_id=None if pin is None else pin.id,
             at=turn.at,
         )
-        return Reply(answer, status=201, project_id=_project_id(execution_id, unit))
+        return run_reply(answer, _run(execution_id, unit), status=201, refs=(turn.id,))
 
     return edge.create(work)
 
@@ -157,13 +159,12 @@ def add_summary(execution_id: PathId, body: AddSummary, edge: Edge = needs(EXECU
             supersedes=kept.supersedes,
             at=kept.at,
         )
-        return Reply(answer, status=201, project_id=_project_id(execution_id, unit))
+        return run_reply(answer, _run(execution_id, unit), status=201, refs=(kept.id,))
 
     return edge.create(work)
 
 
 def _pin_reply(pin: Pin, unit: Unit, *, status: int) -> Reply:
-    execution = ExecutionStore.of(unit).get(pin.execution_id)
     answer = PinAnswer(
         id=pin.id,
         kind=pin.kind.value,
@@ -175,14 +176,8 @@ def _pin_reply(pin: Pin, unit: Unit, *, status: int) -> Reply:
         at=pin.at,
         resolved_at=pin.resolved_at,
     )
-    return Reply(
-        answer,
-        status=status,
-        refs=(execution.id,),
-        project_id=execution.project_id,
-        subjects=() if execution.person is None else (execution.person,),
-    )
+    return run_reply(answer, _run(pin.execution_id, unit), status=status, refs=(pin.id,))
 
 
-def _project_id(execution_id: str, unit: Unit) -> str:
-    return ExecutionStore.of(unit).get(execution_id).project_id
+def _run(execution_id: str, unit: Unit) -> Execution:
+    return ExecutionStore.of(unit).get(execution_id)

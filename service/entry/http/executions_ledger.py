@@ -7,6 +7,7 @@ from starlette.responses import Response
 from service.core.errors import NotFound
 from service.entry.http.edge import Edge, PathId, Reply, needs, new_router, operation
 from service.entry.http.executions_examples import CHECK_EXAMPLE, EXAMPLE_HASH, OBSERVATION_EXAMPLE
+from service.entry.http.executions_shapes import run_reply
 from service.executions import refusals
 from service.executions.acceptance.model import FailureKind, NewCheck
 from service.executions.act import intend, settle
@@ -18,6 +19,7 @@ from service.executions.ledger.model import (
     NewObservation,
     ObservedSource,
 )
+from service.executions.model import Execution
 from service.executions.observe import observe
 from service.executions.store import ExecutionStore
 from service.executions.submit import submit
@@ -79,7 +81,8 @@ def add_observation(
             limited=kept.limited,
             at=kept.at,
         )
-        return Reply(answer, status=201, project_id=_project_id(execution_id, unit))
+        refs = (kept.id,) if kept.evidence_id is None else (kept.id, kept.evidence_id)
+        return run_reply(answer, _run(execution_id, unit), status=201, refs=refs)
 
     return edge.create(work)
 
@@ -100,11 +103,8 @@ def add_effect(execution_id: PathId, body: IntendEffect, edge: Edge = needs(EXEC
 
     def work(unit: Unit) -> Reply:
         effect, is_new = intend(execution_id, new, unit=unit, bundle=active_bundle(unit))
-        return Reply(
-            _effect_answer(effect),
-            status=201 if is_new else 200,
-            project_id=_project_id(execution_id, unit),
-        )
+        run = _run(execution_id, unit)
+        return run_reply(_effect_answer(effect), run, status=201 if is_new else 200)
 
     return edge.create(work)
 
@@ -163,7 +163,8 @@ def add_candidate(
         answer = CandidateAnswer(
             id=kept.id, sequence=kept.sequence, artifact_hash=kept.artifact_hash, at=kept.at
         )
-        return Reply(answer, status=201 if is_new else 200, project_id=_project_id(execution_id, unit))
+        run = _run(execution_id, unit)
+        return run_reply(answer, run, status=201 if is_new else 200, refs=(kept.id,))
 
     return edge.create(work)
 
@@ -216,7 +217,7 @@ def add_check(execution_id: PathId, body: WriteCheck, edge: Edge = needs(CHECKS_
             execution_status=execution.status.value,
             at=check.at,
         )
-        return Reply(answer, status=201, project_id=execution.project_id)
+        return run_reply(answer, execution, status=201, refs=(check.id,))
 
     return edge.create(work)
 
@@ -232,5 +233,5 @@ def _effect_answer(effect: Effect) -> EffectAnswer:
     )
 
 
-def _project_id(execution_id: str, unit: Unit) -> str:
-    return ExecutionStore.of(unit).get(execution_id).project_id
+def _run(execution_id: str, unit: Unit) -> Execution:
+    return ExecutionStore.of(unit).get(execution_id)

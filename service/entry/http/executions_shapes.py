@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from pydantic import BaseModel
+
+from service.entry.http.edge import Reply
 from service.executions.facts import Facts
 from service.executions.handoff import compose_handoff, next_action, pending_action
 from service.executions.model import Budgets, Execution, MemoryMode, NewExecution, Requirement
@@ -62,6 +65,28 @@ def new_step(body: LogStep) -> NewStep:
         inputs=tuple(Input(one.ref, one.sha256) for one in body.inputs),
         outputs=tuple(Output(one.name, one.ref, one.sha256) for one in body.outputs),
         summary=body.summary,
+    )
+
+
+def run_reply(
+    answer: BaseModel,
+    execution: Execution,
+    *,
+    status: int = 200,
+    etag: int | None = None,
+    refs: tuple[str, ...] = (),
+) -> Reply:
+    """Reply about a run. `refs` are the ids of what was written to it.
+
+    A kept answer goes when the run is erased, or one of them, or the person whom the run is about.
+    """
+    return Reply(
+        answer,
+        status=status,
+        etag=etag,
+        refs=(execution.id, *refs),
+        project_id=execution.project_id,
+        subjects=() if execution.person is None else (execution.person,),
     )
 
 

@@ -18,6 +18,7 @@ from service.entry.http.executions_shapes import (
     handoff_answer,
     log_text,
     new_step,
+    run_reply,
     step_answer,
     task_answer,
 )
@@ -105,13 +106,7 @@ def add_step(execution_id: PathId, body: LogStep, edge: Edge = needs(EXECUTIONS_
     def work(unit: Unit) -> Reply:
         step, is_new = log_step(execution_id, new, unit=unit)
         execution = ExecutionStore.of(unit).get(execution_id)
-        return Reply(
-            step_answer(step),
-            status=201 if is_new else 200,
-            refs=(execution.id,),
-            project_id=execution.project_id,
-            subjects=() if execution.person is None else (execution.person,),
-        )
+        return run_reply(step_answer(step), execution, status=201 if is_new else 200, refs=(step.id,))
 
     return edge.create(work)
 

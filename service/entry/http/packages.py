@@ -124,7 +124,7 @@ def build(body: BuildPackage, edge: Edge = needs(PACKAGES_BUILD)) -> Response:
         return Reply(
             package_answer(package),
             status=201,
-            refs=shown_refs(package),
+            refs=shown_refs(package, asked.execution_id),
             subjects=shown_subjects(unit),
             project_id=unit.project(asked.project).id,
         )

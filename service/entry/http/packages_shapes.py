@@ -1,6 +1,6 @@
 """Context packages between their shapes on the wire and their values inside."""
 
-from service.context.assemble import Sources
+from service.context.assemble import Sources, kept_items
 from service.context.explain import Explanation
 from service.context.model import Item, Omission, Package, Rendering, Section, Tool
 from service.context.request import PackageRequest, SectionLimits
@@ -83,11 +83,10 @@ def package_answer(package: Package) -> PackageAnswer:
     )
 
 
-def shown_refs(package: Package) -> tuple[str, ...]:
-    """Answer the ids of memories, evidence and turns whose text the package holds."""
-    items = (item.candidate for section in package.sections for item in section.items)
-    kinds = {"memory", "evidence", "observation", "turn", "summary"}
-    return tuple(sorted({candidate.id for candidate in items if candidate.kind in kinds}))
+def shown_refs(package: Package, execution_id: str | None) -> tuple[str, ...]:
+    """Answer the ids of everything whose text the package holds, its run among them."""
+    run = set() if execution_id is None else {execution_id}
+    return tuple(sorted(run | {item.id for item in kept_items(package)}))
 
 
 def shown_subjects(unit: Unit) -> tuple[str, ...]:
