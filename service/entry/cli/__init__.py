@@ -27,6 +27,8 @@ COMMANDS: Final = MappingProxyType(
         "projects": "service.entry.cli.projects:app",
         "keys": "service.entry.cli.keys:app",
         "ingest": "service.entry.cli.ingest:ingest",
+        "reindex": "service.entry.cli.index:reindex",
+        "index": "service.entry.cli.index:app",
         "audit": "service.entry.cli.audit:app",
         "policy": "service.entry.cli.policy:app",
         "settings": "service.entry.cli.settings_list:settings",
