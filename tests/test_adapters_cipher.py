@@ -103,6 +103,7 @@ def test_destroying_any_one_subject_erases_the_text(keystore: KeyStore) -> None:
     for each in (cipher, ciphers.for_tenant("acme")):
         with pytest.raises(TextErased):
             each.open(both, place=PLACE)
+        assert [each.can_open(sealed) for sealed in (both, hers, nobodys)] == [False, True, True]
         assert each.open(hers, place=PLACE) == "about ada"
         assert each.open(nobodys, place=PLACE) == "about nobody"
         assert each.keyed_hash("ada") == hashed

@@ -233,6 +233,38 @@ def test_when_a_subject_s_key_is_destroyed_only_evidence_about_that_person_is_go
     assert world.passages(about, USER) == []
     assert [passage.text for passage in world.passages(other)] == ["about nobody"]
     with world.unit() as unit:
-        assert [each.key.item_id for each in EvidenceStore.of(unit).index_passages(about.id, other.id)] == [
-            other.id
-        ]
+        store = EvidenceStore.of(unit)
+        assert [each.key.item_id for each in store.index_passages(about.id, other.id)] == [other.id]
+        assert list(store.readable_items([about.id, other.id], caller=USER)) == [other.id]
+
+
+def test_what_may_be_read_is_told_without_text_exactly_as_with_it(world: World) -> None:
+    kept = [
+        world.add(new("for all", "doc://1")),
+        world.add(new("for one", "doc://2", readers=("user:user-1",))),
+        world.add(new("for reviewers", "doc://3", readers=("role:reviewer",))),
+        world.add(new("old", "doc://4")),
+        world.add(new("new", "doc://4")),
+        world.add(new("superseded", "doc://5")),
+    ]
+    world.add(new("instead", "doc://6", supersedes=kept[-1].id))
+    keys = [
+        PassageKey(each.id, version, ordinal) for each in kept for version in (1, 2) for ordinal in (0, 1)
+    ]
+
+    for who in (AGENT, USER, REVIEWER, STRANGER):
+        with world.unit(who) as unit:
+            store = EvidenceStore.of(unit)
+            passages = store.passages(keys, caller=who, now=unit.now)
+            items = store.readable_items([key.item_id for key in keys], caller=who)
+        told = {key for key in keys if key.item_id in items and items[key.item_id].holds(key)}
+        assert told == passages.keys()
+
+
+def test_neighbours_of_known_items_are_those_that_the_record_names(world: World) -> None:
+    keys = [PassageKey(each.id, 1, 0) for each in turns(world, 4)]
+
+    with world.unit() as unit:
+        store = EvidenceStore.of(unit)
+        known = store.readable_items([keys[1].item_id, keys[2].item_id], caller=AGENT)
+        assert store.neighbours(keys, known=known) == store.neighbours(keys)

@@ -16,6 +16,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from service.adapters.keystore import DataKey, KeyStore, derive
+from service.core.cipher import TextErased
 from service.core.errors import Invalid
 
 SUBJECTS_MAX: Final = 255
@@ -75,6 +76,8 @@ class SubjectCipher:
     def __init__(self, ciphers: SubjectCiphers, tenant_id: str) -> None:
         self._ciphers = ciphers
         self._tenant_id = tenant_id
+        tenant = tenant_id.encode()
+        self._bound_tenant = struct.pack(">H", len(tenant)) + tenant
 
     def seal(self, text: str, *, subjects: Sequence[str], place: str) -> bytes:
         """Answer ciphertext that opens only at `place` and only while every subject's key lives."""
@@ -89,24 +92,32 @@ class SubjectCipher:
 
     def open(self, sealed: bytes, *, place: str) -> str:
         """Answer the text. Raises `TextErased` when a key is destroyed, `ValueError` when it was altered."""
-        key_ids, header_end = _read_header(sealed)
+        header = _header_of(sealed)
         ring = self._ciphers.ring(self._tenant_id)
-        nonce_end = header_end + _NONCE_BYTES
+        nonce_end = len(header) + _NONCE_BYTES
         try:
-            content = ring.box(key_ids).decrypt(
-                sealed[header_end:nonce_end], sealed[nonce_end:], self._bound_to(sealed[:header_end], place)
+            content = ring.box_of(header).decrypt(
+                sealed[len(header) : nonce_end], sealed[nonce_end:], self._bound_to(header, place)
             )
         except (InvalidTag, LookupError):
             raise ValueError("the sealed text was altered, or stands in another place") from None
         return content.decode()
+
+    def can_open(self, sealed: bytes) -> bool:
+        """Say whether every key that the text needs still lives, without opening it."""
+        header = _header_of(sealed)
+        try:
+            self._ciphers.ring(self._tenant_id).box_of(header)
+        except (TextErased, LookupError):
+            return False
+        return True
 
     def keyed_hash(self, text: str) -> str:
         """Answer a hex digest that equals for equal texts of this tenant and tells outsiders nothing."""
         return hmac.digest(self._ciphers.ring(self._tenant_id).hash_key, text.encode(), "sha256").hex()
 
     def _bound_to(self, header: bytes, place: str) -> bytes:
-        tenant = self._tenant_id.encode()
-        return header + struct.pack(">H", len(tenant)) + tenant + place.encode()
+        return header + self._bound_tenant + place.encode()
 
 
 class _KeyRing:
@@ -120,6 +131,7 @@ class _KeyRing:
         self._keys: dict[str, DataKey] = {}
         self._subjects: dict[str, str] = {}
         self._boxes: dict[_KeyIds, AESGCM] = {}
+        self._boxes_of_headers: dict[bytes, AESGCM] = {}
 
     @property
     def hash_key(self) -> bytes:
@@ -139,6 +151,14 @@ class _KeyRing:
             joined = b"".join(self._key(key_id).key for key_id in key_ids)
             box = AESGCM(derive(joined, "muniment/seal"))
             _remember(self._boxes, key_ids, box)
+        return box
+
+    def box_of(self, header: bytes) -> AESGCM:
+        """Answer the box that a sealed text's header asks for. Raises `TextErased` or `LookupError`."""
+        box = self._boxes_of_headers.get(header)
+        if box is None:
+            box = self.box(_key_ids_of(header))
+            _remember(self._boxes_of_headers, header, box)
         return box
 
     def _key(self, key_id: str) -> DataKey:
@@ -167,11 +187,15 @@ def _remember(entries: dict[Name, Entry], name: Name, entry: Entry) -> None:
     entries[name] = entry
 
 
-def _read_header(sealed: bytes) -> tuple[_KeyIds, int]:
+def _header_of(sealed: bytes) -> bytes:
     if len(sealed) < _HEADER_BYTES or sealed[0] != _VERSION or sealed[1] == 0:
         raise ValueError("this is not a text that was sealed here")
     end = _HEADER_BYTES + sealed[1] * _ID_BYTES
     if len(sealed) < end + _NONCE_BYTES + _TAG_BYTES:
         raise ValueError("the sealed text is cut off")
-    ids = (sealed[start : start + _ID_BYTES] for start in range(_HEADER_BYTES, end, _ID_BYTES))
-    return tuple(str(uuid.UUID(bytes=content)) for content in ids), end
+    return sealed[:end]
+
+
+def _key_ids_of(header: bytes) -> _KeyIds:
+    ids = (header[start : start + _ID_BYTES] for start in range(_HEADER_BYTES, len(header), _ID_BYTES))
+    return tuple(str(uuid.UUID(bytes=content)) for content in ids)

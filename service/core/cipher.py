@@ -28,6 +28,13 @@ class Cipher(Protocol):
         """Answer the text. Raises `TextErased` when a key is destroyed, `ValueError` when it was altered."""
         ...
 
+    def can_open(self, sealed: bytes) -> bool:
+        """Say whether every key that the text needs still lives, without opening it.
+
+        Raises `ValueError` for what is no sealed text; whether it was altered only `open` can tell.
+        """
+        ...
+
     def keyed_hash(self, text: str) -> str:
         """Answer a hex digest that equals for equal texts of this tenant and tells outsiders nothing."""
         ...

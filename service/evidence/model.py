@@ -242,6 +242,25 @@ class EvidencePassage:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadableItem:
+    """What tells, without any text, whether passages of an item may be answered, and what is beside them."""
+
+    id: str
+    version: int
+    project_id: str
+    kind: str
+    authority: Authority
+    observed_at: datetime
+    chunks: int
+    group_key: str | None
+    sequence: int | None
+
+    def holds(self, key: PassageKey) -> bool:
+        """Say whether the passage is one of the item's current version."""
+        return key.version == self.version and 0 <= key.ordinal < self.chunks
+
+
+@dataclass(frozen=True, slots=True)
 class IndexPassage:
     """One chunk as the indexing job needs it. `readers` are stored labels, `project:<id>` among them."""
 

@@ -9,17 +9,19 @@ from typing import Any, Final
 from sqlalchemy import bindparam, delete, insert, select, text, update
 from sqlmodel import SQLModel, col
 
+from service.core.any_of import is_any_of
 from service.core.cipher import TextErased
 from service.evidence.model import Evidence, Head, Limitation, Reference, Source, Standing
 from service.evidence.rules import is_stale
 from service.evidence.sealing import EvidenceSeal
-from service.evidence.store_passages import (
+from service.evidence.store_passages import PassageStore, in_parts
+from service.evidence.store_statements import (
+    LABELLED_FOR_CALLER,
+    OF_TENANT,
+    SAME_VERSION,
     AnyRow,
     AnySelect,
-    PassageStore,
-    in_parts,
-    labelled_for,
-    same_version,
+    bound_to,
 )
 from service.evidence.tables import (
     EvidenceChunkRow,
@@ -84,7 +86,7 @@ class EvidenceStore(PassageStore):
         """Answer the items that stand under these keys, by key, whoever may read them."""
         found = {}
         for part in in_parts(uri_keys):
-            for row in self._rows(_head_query(self._tenant_id).where(col(EvidenceRow.uri_key).in_(part))):
+            for row in self._rows(_HEADS_BY_URI, uri_keys=part):
                 found[row.uri_key] = _head_of(row)
         return found
 
@@ -92,8 +94,8 @@ class EvidenceStore(PassageStore):
         """Answer those of the items that the caller may read, by id."""
         found = {}
         for part in in_parts(ids):
-            query = _head_query(self._tenant_id).where(col(EvidenceRow.id).in_(part), labelled_for(caller))
-            found.update({row.id: _head_of(row) for row in self._rows(query)})
+            rows = self._rows(_READABLE_HEADS, item_ids=part, **bound_to(caller))
+            found.update({row.id: _head_of(row) for row in rows})
         return found
 
     def write(self, writing: Writing) -> None:
@@ -233,18 +235,18 @@ def _standing_of(row: AnyRow) -> Standing:
     return Standing(Trust(row.trust), Authority(row.authority), limited)
 
 
-def _head_query(tenant_id: str) -> AnySelect:
+def _heads() -> AnySelect:
     item, version = EvidenceRow, EvidenceVersionRow
     columns = (
         *(item.id, item.project_id, item.uri_key, item.version, item.superseded_by, item.created_by),
         *(version.trust, version.authority, version.limited, version.readers_key, version.statement_key),
         *(version.observed_at, version.fresh_until, version.sha256, version.tokens, version.chunks),
     )
-    return (
-        select(*(col(column) for column in columns))
-        .join(version, same_version())
-        .where(col(item.tenant_id) == tenant_id)
-    )
+    return select(*(col(column) for column in columns)).join(version, SAME_VERSION).where(OF_TENANT)
+
+
+_HEADS_BY_URI: Final = _heads().where(is_any_of(col(EvidenceRow.uri_key), "uri_keys"))
+_READABLE_HEADS: Final = _heads().where(is_any_of(col(EvidenceRow.id), "item_ids"), LABELLED_FOR_CALLER)
 
 
 def _head_of(row: AnyRow) -> Head:

@@ -3,58 +3,45 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final, Self, TypeVar
 
-from sqlalchemy import ColumnElement, Row, Select, String, and_, cast, exists, select
-from sqlalchemy.orm import Mapped
+from sqlalchemy import select
 from sqlmodel import Session, col
 
 from service.core.cipher import Cipher, TextErased
 from service.core.passages import PassageKey
-from service.evidence.model import EvidencePassage, IndexPassage, Source
+from service.evidence.model import EvidencePassage, IndexPassage, ReadableItem, Source
 from service.evidence.ports import Span
 from service.evidence.rules import inner_neighbours, is_stale
 from service.evidence.sealing import EvidenceSeal, Header
-from service.evidence.tables import EvidenceChunkRow, EvidenceReaderRow, EvidenceRow, EvidenceVersionRow
+from service.evidence.store_statements import (
+    AT_PLACES,
+    INDEXED_CHUNKS,
+    PLACES,
+    READABLE_ITEMS,
+    READABLE_PASSAGES,
+    READERS,
+    AnyRow,
+    AnySelect,
+    bound_to,
+    pair_text,
+)
+from service.evidence.tables import EvidenceRow
 from service.identity.model import Caller
 from service.identity.unit import Unit
 from service.policies.words import Authority, Trust
 
 IN_LIST_MAX: Final = 500
-"""Most values in one IN list: databases plan longer ones badly or refuse them."""
+"""Most values in one list: what one query answers stays bounded."""
 
 Value = TypeVar("Value")
-AnySelect = Select[*tuple[Any, ...]]
-"""A query of columns: their types are those of the values that are made of them."""
-AnyRow = Row[*tuple[Any, ...]]
 
 
 def in_parts(values: Sequence[Value]) -> Iterator[Sequence[Value]]:
     """Cut values into lists that one query may hold."""
     for start in range(0, len(values), IN_LIST_MAX):
         yield values[start : start + IN_LIST_MAX]
-
-
-def same_version() -> ColumnElement[bool]:
-    """Join an item to its current version."""
-    return and_(
-        col(EvidenceVersionRow.tenant_id) == col(EvidenceRow.tenant_id),
-        col(EvidenceVersionRow.evidence_id) == col(EvidenceRow.id),
-        col(EvidenceVersionRow.version) == col(EvidenceRow.version),
-    )
-
-
-def labelled_for(caller: Caller) -> ColumnElement[bool]:
-    """Keep versions in the caller's projects that carry a label of the caller."""
-    return and_(
-        col(EvidenceRow.project_id).in_(sorted(caller.project_ids)),
-        exists().where(
-            col(EvidenceReaderRow.tenant_id) == col(EvidenceVersionRow.tenant_id),
-            col(EvidenceReaderRow.evidence_id) == col(EvidenceVersionRow.evidence_id),
-            col(EvidenceReaderRow.version) == col(EvidenceVersionRow.version),
-            col(EvidenceReaderRow.label).in_(sorted(caller.reader_labels)),
-        ),
-    )
 
 
 class PassageStore:
@@ -81,24 +68,50 @@ class PassageStore:
         found: dict[PassageKey, EvidencePassage] = {}
         for part in in_parts(sorted(wanted)):
             headers: dict[str, Header | None] = {}
-            for row in self._rows(_passage_query(self._tenant_id, part).where(labelled_for(caller))):
+            lists = {
+                "item_ids": sorted({key.item_id for key in part}),
+                "pairs": [pair_text(key.item_id, key.ordinal) for key in part],
+            }
+            for row in self._rows(READABLE_PASSAGES, **lists, **bound_to(caller)):
                 key = PassageKey(row.id, row.version, row.ordinal)
                 if key in wanted and (passage := self._open(row, key, headers, now)):
                     found[key] = passage
         return found
 
-    def neighbours(self, keys: Sequence[PassageKey]) -> Mapping[PassageKey, tuple[PassageKey, ...]]:
+    def readable_items(self, item_ids: Sequence[str], *, caller: Caller) -> Mapping[str, ReadableItem]:
+        """Answer those of the items of which `passages` would answer something now, without any text."""
+        found = {}
+        for part in in_parts(sorted(set(item_ids))):
+            for row in self._rows(READABLE_ITEMS, item_ids=part, **bound_to(caller)):
+                if self._cipher.can_open(row.header):
+                    found[row.id] = ReadableItem(
+                        id=row.id,
+                        version=row.version,
+                        project_id=row.project_id,
+                        kind=row.kind,
+                        authority=Authority(row.authority),
+                        observed_at=row.observed_at,
+                        chunks=row.chunks,
+                        group_key=row.group_key,
+                        sequence=row.sequence,
+                    )
+        return found
+
+    def neighbours(
+        self, keys: Sequence[PassageKey], *, known: Mapping[str, ReadableItem] = MappingProxyType({})
+    ) -> Mapping[PassageKey, tuple[PassageKey, ...]]:
         """Answer for each key the passages before and after it.
 
         Inside the item those at ordinal ± 1; at its ends the last or first passage of the item at sequence
         ± 1 of the same group. Keys of nothing current are absent. No caller is asked about: what is shown
-        of the answer must pass `passages`.
+        of the answer must pass `passages`. Items that are `known` are not read again.
         """
-        items = {row.id: row for row in self._places(sorted({key.item_id for key in keys}))}
+        unknown = sorted({key.item_id for key in keys} - known.keys())
+        items: dict[str, Any] = {**known, **{row.id: row for row in self._places(unknown)}}
         wanted = {
             (row.group_key, row.sequence + step)
-            for row in items.values()
-            if row.group_key is not None
+            for row in (items.get(item_id) for item_id in {key.item_id for key in keys})
+            if row is not None and row.group_key is not None
             for step in (-1, 1)
         }
         around = self._at_places(sorted(wanted))
@@ -128,8 +141,7 @@ class PassageStore:
         """
         found: list[IndexPassage] = []
         for part in in_parts(sorted(set(item_ids))):
-            query = _live_query(self._tenant_id).where(col(EvidenceRow.id).in_(part))
-            rows = self._rows(query.order_by(col(EvidenceRow.id), col(EvidenceChunkRow.ordinal)))
+            rows = self._rows(INDEXED_CHUNKS, item_ids=part)
             readers = self._readers_of(part)
             headers: dict[str, Header | None] = {}
             for row in rows:
@@ -160,9 +172,9 @@ class PassageStore:
         )
         return [row.id for row in self._rows(query)]
 
-    def _rows(self, query: AnySelect) -> Sequence[AnyRow]:
+    def _rows(self, query: AnySelect, **lists: Any) -> Sequence[AnyRow]:  # noqa: ANN401 - what the query binds
         # Columns, not objects: rows are written in bulk beside the session's own bookkeeping of objects.
-        return self._session.connection().execute(query).all()
+        return self._session.connection().execute(query, {"tenant_id": self._tenant_id, **lists}).all()
 
     def _header(self, row: AnyRow, headers: dict[str, Header | None]) -> Header | None:
         if row.id not in headers:
@@ -195,16 +207,7 @@ class PassageStore:
         )
 
     def _readers_of(self, item_ids: Sequence[str]) -> Mapping[tuple[str, int], list[str]]:
-        rows = self._rows(
-            select(
-                col(EvidenceReaderRow.evidence_id),
-                col(EvidenceReaderRow.version),
-                col(EvidenceReaderRow.label),
-            ).where(
-                col(EvidenceReaderRow.tenant_id) == self._tenant_id,
-                col(EvidenceReaderRow.evidence_id).in_(item_ids),
-            )
-        )
+        rows = self._rows(READERS, item_ids=item_ids)
         found = defaultdict(list)
         for row in rows:
             found[row.evidence_id, row.version].append(row.label)
@@ -212,74 +215,16 @@ class PassageStore:
 
     def _places(self, item_ids: Sequence[str]) -> Iterator[AnyRow]:
         for part in in_parts(item_ids):
-            yield from self._rows(_place_query(self._tenant_id).where(col(EvidenceRow.id).in_(part)))
+            yield from self._rows(PLACES, item_ids=part)
 
     def _at_places(self, places: Sequence[tuple[str, int]]) -> Mapping[tuple[str | None, int], AnyRow]:
         found: dict[tuple[str | None, int], AnyRow] = {}
         for part in in_parts(places):
-            place = is_pair(col(EvidenceVersionRow.group_key), col(EvidenceVersionRow.sequence), part)
-            query = _place_query(self._tenant_id).where(place).order_by(col(EvidenceRow.id))
-            for row in self._rows(query):
+            lists = {
+                "group_keys": sorted({group_key for group_key, _ in part}),
+                "pairs": [pair_text(group_key, sequence) for group_key, sequence in part],
+            }
+            for row in self._rows(AT_PLACES, **lists):
                 # Two items may claim one place; the older one is taken, so that the answer never wavers.
                 found.setdefault((row.group_key, row.sequence), row)
         return found
-
-
-def _place_query(tenant_id: str) -> AnySelect:
-    return (
-        select(
-            col(EvidenceRow.id),
-            col(EvidenceRow.version),
-            col(EvidenceVersionRow.chunks),
-            col(EvidenceVersionRow.group_key),
-            col(EvidenceVersionRow.sequence),
-        )
-        .join(EvidenceVersionRow, same_version())
-        .where(col(EvidenceRow.tenant_id) == tenant_id, col(EvidenceRow.superseded_by).is_(None))
-    )
-
-
-def _live_query(tenant_id: str) -> AnySelect:
-    """Chunks of the current version of items that nothing supersedes."""
-    version, chunk = EvidenceVersionRow, EvidenceChunkRow
-    columns = (
-        *(EvidenceRow.id, EvidenceRow.project_id, EvidenceRow.version),
-        *(version.header, version.kind, version.trust, version.authority, version.sha256),
-        *(version.observed_at, version.fresh_until, version.sequence, version.created_by),
-        *(chunk.ordinal, chunk.start_at, chunk.end_at, chunk.tokens, chunk.text),
-    )
-    return (
-        select(*(col(column) for column in columns))
-        .join(version, same_version())
-        .join(
-            chunk,
-            and_(
-                col(chunk.tenant_id) == col(version.tenant_id),
-                col(chunk.evidence_id) == col(version.evidence_id),
-                col(chunk.version) == col(version.version),
-            ),
-        )
-        .where(col(EvidenceRow.tenant_id) == tenant_id, col(EvidenceRow.superseded_by).is_(None))
-    )
-
-
-def _passage_query(tenant_id: str, keys: Sequence[PassageKey]) -> AnySelect:
-    item_id, ordinal = col(EvidenceChunkRow.evidence_id), col(EvidenceChunkRow.ordinal)
-    return _live_query(tenant_id).where(
-        # Of other versions no row is live, so the version is compared once the row is read.
-        col(EvidenceRow.id).in_(sorted({key.item_id for key in keys})),
-        is_pair(item_id, ordinal, [(key.item_id, key.ordinal) for key in keys]),
-    )
-
-
-def is_pair(name: Mapped[Any], number: Mapped[Any], pairs: Sequence[tuple[str, int]]) -> ColumnElement[bool]:
-    """Keep rows whose name and number are one of the pairs.
-
-    A list of rows would say it shorter, but PostgreSQL compares each of its members in turn, and a joined
-    list of values is compiled anew each time. These lists are hashed, and only narrow what an index found.
-    """
-    return and_(
-        name.in_(sorted({pair[0] for pair in pairs})),
-        number.in_(sorted({pair[1] for pair in pairs})),
-        (name + ":" + cast(number, String)).in_([f"{pair[0]}:{pair[1]}" for pair in pairs]),
-    )

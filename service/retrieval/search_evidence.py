@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from service.core.passages import PassageKey
-from service.evidence.model import EvidencePassage
+from service.evidence.model import EvidencePassage, ReadableItem
 from service.evidence.store import EvidenceStore
+from service.identity.model import Caller
 from service.identity.unit import Unit
 from service.policies.words import Authority
 from service.retrieval.model import ItemKind, SearchScope
@@ -21,12 +22,12 @@ class EvidenceFilter:
     source_kinds: frozenset[str] | None = None
     observed_after: datetime | None = None
 
-    def takes(self, passage: EvidencePassage) -> bool:
-        """Say whether a passage may be answered."""
+    def takes(self, item: ReadableItem) -> bool:
+        """Say whether passages of an item may be answered."""
         return (
-            (self.authorities is None or passage.authority in self.authorities)
-            and (self.source_kinds is None or passage.source.kind in self.source_kinds)
-            and (self.observed_after is None or passage.source.observed_at > self.observed_after)
+            (self.authorities is None or item.authority in self.authorities)
+            and (self.source_kinds is None or item.kind in self.source_kinds)
+            and (self.observed_after is None or item.observed_at > self.observed_after)
         )
 
 
@@ -46,23 +47,51 @@ def search_evidence(
     """
     project_id = unit.project(project).id
     store = EvidenceStore.of(unit)
-    wanted = only or EvidenceFilter()
-
-    def reread(keys: Sequence[PassageKey]) -> Mapping[PassageKey, EvidencePassage]:
-        found = store.passages(keys, caller=unit.caller, now=unit.now)
-        return {
-            key: passage
-            for key, passage in found.items()
-            if passage.project_id == project_id and wanted.takes(passage)
-        }
-
-    return retriever.search(
+    candidates = _Candidates(store, unit.caller, project_id, only or EvidenceFilter())
+    ranked = retriever.search(
         query,
         evidence_scope(unit, project_id),
-        reread=reread,
-        neighbours=store.neighbours,
+        reread=candidates.reread,
+        neighbours=candidates.neighbours,
         limit=limit,
     )
+    # Text is read and opened for what is answered alone, and asked about once more on the way.
+    passages = store.passages([one.key for one in ranked], caller=unit.caller, now=unit.now)
+    return [
+        Ranked(one.key, passages[one.key], one.score, one.scores) for one in ranked if one.key in passages
+    ]
+
+
+class _Candidates:
+    """What one search asks the record about, by item: each is asked about once, and none of its text."""
+
+    def __init__(self, store: EvidenceStore, caller: Caller, project_id: str, only: EvidenceFilter) -> None:
+        self._store = store
+        self._caller = caller
+        self._project_id = project_id
+        self._only = only
+        self._asked: set[str] = set()
+        self._readable: dict[str, ReadableItem] = {}
+
+    def reread(self, keys: Sequence[PassageKey]) -> Mapping[PassageKey, ReadableItem]:
+        """Answer those of the passages that the caller may read now and that the filter takes."""
+        new = {key.item_id for key in keys} - self._asked
+        if new:
+            self._asked |= new
+            self._readable.update(self._store.readable_items(sorted(new), caller=self._caller))
+        found = ((key, self._readable.get(key.item_id)) for key in keys)
+        return {
+            key: item
+            for key, item in found
+            if item is not None
+            and item.holds(key)
+            and item.project_id == self._project_id
+            and self._only.takes(item)
+        }
+
+    def neighbours(self, keys: Sequence[PassageKey]) -> Mapping[PassageKey, tuple[PassageKey, ...]]:
+        """Answer what stands beside each of the passages."""
+        return self._store.neighbours(keys, known=self._readable)
 
 
 def evidence_scope(unit: Unit, project_id: str) -> SearchScope:
