@@ -1,4 +1,4 @@
-"""A Python client of the HTTP interface: one method for each call, requests and answers as wire models."""
+"""A Python client of the HTTP interface, so far for evidence: requests and answers are wire models."""
 
 from collections.abc import Iterable, Mapping
 from types import TracebackType
