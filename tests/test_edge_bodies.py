@@ -112,6 +112,16 @@ def test_what_is_hard_and_allowed_is_kept_and_answered_as_it_was(site: Site) -> 
     ).is_success
 
 
+def test_a_refusal_of_a_mebibyte_of_faults_is_a_short_answer(site: Site) -> None:
+    headers = site.headers() | {"Content-Type": "application/json"}
+    unknown = ",".join(f'"x{number}": 1' for number in range(60_000))
+
+    answer = site.client.post("/v1/notes", headers=headers, content=f'{{"text": "a", {unknown}}}')
+
+    assert answer.status_code == 422
+    assert len(answer.json()["errors"]) == 100
+
+
 def test_a_refusal_never_repeats_what_was_sent(site: Site) -> None:
     headers = site.headers()
     secret = "sk-Secret-4711"

@@ -1,5 +1,7 @@
 """The edge: versions, pages, uploads and lines."""
 
+import base64
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -88,6 +90,20 @@ def test_pages_are_complete_linked_and_bound_to_their_filter_and_tenant(site: Si
     assert other_filter.json()["code"] == other_tenant.json()["code"] == "cursor_invalid"
 
 
+def test_a_cursor_that_was_written_by_somebody_else_is_refused(site: Site) -> None:
+    headers = site.headers()
+    _add(site, headers, "a")
+    _add(site, headers, "b")
+    cursor = site.client.get("/v1/notes?limit=1", headers=headers).json()["next_cursor"]
+    seal, _ = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+
+    def read(*key: object) -> int:
+        forged = base64.urlsafe_b64encode(json.dumps([seal, *key]).encode()).decode().rstrip("=")
+        return site.client.get("/v1/notes", headers=headers, params={"cursor": forged}).status_code
+
+    assert {read(), read("\ud800"), read("a\x00"), read(2**70), read("z", "z"), read("z")} == {422}
+
+
 def test_a_file_is_taken_beside_its_fields(site: Site) -> None:
     headers = site.headers()
     content = bytes(range(256)) * 4096 * 20
@@ -114,6 +130,20 @@ def test_a_repeated_upload_is_the_same_request_whatever_its_boundary(site: Site)
 
     assert [send(b"one"), send(b"one"), send(b"two")] == [(201, None), (201, "true"), (422, None)]
     assert site.count(OutboxRow) == 1
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "unicode_escape", "utf-7", "punycode", "undefined", "latin-1"])
+def test_the_fields_of_an_upload_are_utf8_whatever_charset_is_named(site: Site, charset: str) -> None:
+    headers = site.headers() | {"Content-Type": f"multipart/form-data; boundary=X; charset={charset}"}
+
+    def send(text: bytes, name: bytes = b"a.txt") -> int:
+        meta = b'Content-Disposition: form-data; name="meta"\r\n\r\n{"text": "' + text + b'"}'
+        file = b'Content-Disposition: form-data; name="file"; filename="' + name + b'"\r\n\r\nx'
+        content = b"--X\r\n" + meta + b"\r\n--X\r\n" + file + b"\r\n--X--\r\n"
+        return site.client.post("/v1/files", headers=headers, content=content).status_code
+
+    assert send("Gr\u00fc\u00dfe".encode(), "Gr\u00fc\u00dfe.txt".encode()) == 201
+    assert {send(b"\xff"), send(b"\\ud800"), send(b"+2AA-\xff"), send(b"a", b"\xff.txt")} == {422}
 
 
 def test_an_upload_that_is_not_one_file_with_its_fields_is_refused(site: Site) -> None:

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import re
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from python_multipart.multipart import parse_options_header
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import UploadFile
+from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
@@ -22,6 +24,7 @@ META_FIELD: Final = "meta"
 _MULTIPART_OVERHEAD_BYTES_MAX: Final = 64 * 1024
 _FILE_NAME_LENGTH_MAX: Final = 500
 _READ_ON_LOOP_BYTES_MAX: Final = 32 * 1024
+_BOUNDARY: Final = re.compile(rb"[0-9A-Za-z'()+_,./:=? -]{1,70}")  # RFC 2046, section 5.1.1
 
 Result = TypeVar("Result")
 
@@ -97,6 +100,15 @@ async def _bounded(request: Request, bytes_max: int) -> AsyncGenerator[bytes, No
         yield chunk
 
 
+def _part_headers(request: Request) -> Headers:
+    # The library reads fields in the charset that the client names, or in Latin-1 where that fails. Asked for
+    # Latin-1 it hands on the bytes as they came, to be read here: as UTF-8 or not at all.
+    boundary = parse_options_header(request.headers.get("content-type"))[1].get(b"boundary", b"")
+    if not _BOUNDARY.fullmatch(boundary):
+        raise UploadMalformed("The multipart body names no boundary.")
+    return Headers({"content-type": f'multipart/form-data; charset=latin-1; boundary="{boundary.decode()}"'})
+
+
 class _MemoryParser(MultiPartParser):
     # The library would put larger files on disk, in the clear: personal text rests as ciphertext only.
     spool_max_size = FILE_BYTES_MAX + JSON_BYTES_MAX + _MULTIPART_OVERHEAD_BYTES_MAX
@@ -104,14 +116,12 @@ class _MemoryParser(MultiPartParser):
 
 async def _read_upload(request: Request) -> Body:
     stream = _bounded(request, FILE_BYTES_MAX + JSON_BYTES_MAX + _MULTIPART_OVERHEAD_BYTES_MAX)
-    parser = _MemoryParser(request.headers, stream, max_files=1, max_fields=1, max_part_size=JSON_BYTES_MAX)
+    headers = _part_headers(request)
+    parser = _MemoryParser(headers, stream, max_files=1, max_fields=1, max_part_size=JSON_BYTES_MAX)
     try:
         form = await parser.parse()
     except MultiPartException:
         raise UploadMalformed("The multipart body could not be read.") from None
-    except KeyError:
-        # The library's answer to a Content-Type without a boundary.
-        raise UploadMalformed("The multipart body names no boundary.") from None
     try:
         file, meta = form.get(FILE_FIELD), form.get(META_FIELD)
         if not isinstance(file, UploadFile) or not isinstance(meta, str) or len(form.multi_items()) != 2:  # noqa: PLR2004 - the two named in the title
@@ -119,13 +129,16 @@ async def _read_upload(request: Request) -> Body:
         content = await file.read()
     finally:
         await form.close()
-    return await off_loop(len(content), lambda: _uploaded(file, content, meta.encode()))
+    return await off_loop(len(content), lambda: _uploaded(file, content, meta.encode("latin-1")))
 
 
 def _uploaded(file: UploadFile, content: bytes, meta: bytes) -> Body:
     if len(content) > FILE_BYTES_MAX:
         raise TooLarge(f"The file is larger than {FILE_BYTES_MAX} bytes.")
-    name = file.filename or ""
+    try:
+        name = (file.filename or "").encode("latin-1").decode()
+    except UnicodeDecodeError:
+        raise UploadMalformed("The file's name is not UTF-8.") from None
     if len(name) > _FILE_NAME_LENGTH_MAX or not name.isprintable():
         raise UploadMalformed("The file's name is too long or holds characters that cannot be shown.")
     upload = UploadedFile(name, (file.content_type or "").partition(";")[0].strip().lower(), content)

@@ -68,9 +68,7 @@ def read_model(raw: bytes, adapter: TypeAdapter[Model]) -> Model:
     try:
         return adapter.validate_json(raw)
     except ValidationError as error:
-        faults = describe_faults(
-            [dict(fault) for fault in error.errors(include_url=False, include_input=False)]
-        )
+        faults = describe_faults(error.errors(include_url=False, include_input=False))
         detail = "The body does not have the shape that this call takes."
         raise Invalid(detail, errors=faults) from None
 
