@@ -219,6 +219,16 @@ def test_hard_values_are_kept_exactly_and_forbidden_ones_wherever_they_hide_are_
     assert site.count(EvidenceRow) == 1
 
 
+def test_the_longest_reference_that_is_taken_can_be_kept(site: Site, agent: dict[str, str]) -> None:
+    add(site, agent, "a", derived_from=[f"turn:{'t' * 100}@999999999"])
+
+    longer = site.client.post(
+        "/v1/evidence", json=body("b", derived_from=[f"turn:{'t' * 101}"]), headers=agent
+    )
+
+    assert longer.status_code == 422
+
+
 def test_text_is_read_on_and_searched_in_over_http(site: Site, agent: dict[str, str]) -> None:
     text = "".join(f"Row {number}; " for number in range(5_000))
     kept = add(site, agent, text)

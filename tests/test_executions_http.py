@@ -216,6 +216,20 @@ def test_turns_pins_summaries_and_observations_are_kept(site: Site, agent: dict[
     assert _post(site, agent, f"{run}/observations", result)[0] == 422
 
 
+def test_the_longest_result_that_is_taken_is_kept_as_evidence(site: Site, agent: dict[str, str]) -> None:
+    path = f"{_open(site, agent)['id']}/observations"
+    source = {"uri": f"tool://{'u' * 1_900}", "kind": "k" * 64, "observed_at": "2026-11-30T10:00:00Z"}
+    media_type = "a/" + "b" * 98
+    large = {"source": source, "media_type": media_type, "content": "word " * 20_000}
+
+    status, kept = _post(site, agent, path, large)
+
+    assert status == 201
+    assert kept["evidence_id"] is not None
+    assert _post(site, agent, path, large | {"source": source | {"kind": "k" * 65}})[0] == 422
+    assert _post(site, agent, path, large | {"media_type": media_type + "b"})[0] == 422
+
+
 def test_a_run_of_another_tenant_is_404_on_every_call(site: Site, agent: dict[str, str]) -> None:
     run = str(_open(site, agent)["id"])
     stranger = site.headers("agent", subject="agent-1", on_behalf_of="user-1", tenant="other")

@@ -38,7 +38,10 @@ Reader = Annotated[Text, Field(max_length=250, pattern=r"^(project|user|role):\S
 """Who may read: `project:NAME`, `user:ID` or `role:ROLE`."""
 
 ReferenceText = Annotated[
-    Text, Field(max_length=150, pattern=r"^(evidence|turn|observation|memory|package):[^\s@]+(@[0-9]{1,9})?$")
+    Text,
+    Field(
+        max_length=150, pattern=r"^(evidence|turn|observation|memory|package):[^\s@]{1,100}(@[0-9]{1,9})?$"
+    ),
 ]
 """What a text was made from: `evidence:ID`, or `evidence:ID@VERSION`."""
 

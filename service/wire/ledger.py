@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from service.wire.evidence import Kind, MediaType
 from service.wire.executions import Reference, Status
 from service.wire.scalars import Answer, Hash, Name, Request, Text, When
 
@@ -24,7 +25,7 @@ class ObservedSourceShape(Request):
     """Where a tool result comes from and when it was true."""
 
     uri: Annotated[Text, Field(max_length=2_000, pattern=r"^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{C}]+$")]
-    kind: Name
+    kind: Kind
     source_version: Annotated[Text, Field(min_length=1, max_length=200)] | None = None
     observed_at: When
 
@@ -33,9 +34,7 @@ class AddObservation(Request):
     """A tool result. `summary` is safe to show in place of the content."""
 
     source: ObservedSourceShape
-    media_type: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.+-]{0,60}/[a-z0-9][a-z0-9.+-]{0,60}$")] = (
-        "text/plain"
-    )
+    media_type: MediaType = "text/plain"
     content: Text
     summary: Annotated[Text, Field(min_length=1, max_length=8_000)] | None = None
     tool_call_id: Annotated[Reference, Field(max_length=200)] | None = None
