@@ -173,3 +173,15 @@ def test_only_known_topics_and_what_was_due_then_are_claimed(database: Database,
     assert len(claim(database, clock, topics=["known"])) == 1
     assert claim(database, clock, topics=[]) == []
     assert [message.topic for message in claim(database, clock)] == ["from-a-newer-release"]
+
+
+def test_messages_staged_together_are_delivered_in_their_order(database: Database, clock: FixedClock) -> None:
+    with database.write("acme") as session:
+        outbox = Outbox(session, "acme")
+        assert outbox.stage_all("none", [], ids=new_id, now=clock()) == []
+        staged = outbox.stage_all("t", [{"item_id": name} for name in "cab"], ids=new_id, now=clock())
+
+    messages = claim(database, clock)
+
+    assert [message.id for message in messages] == list(staged)
+    assert [message.payload["item_id"] for message in messages] == ["c", "a", "b"]

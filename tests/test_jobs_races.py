@@ -1,6 +1,6 @@
 """Index workers that are slow, late or dead at the worst moment: the index ends as the record says."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,6 +125,9 @@ class Memories:
     def index_passages(self, *item_ids: str) -> Sequence[Remembered]:
         return [memory for memory in self._held if memory.key.item_id in item_ids]
 
+    def live_versions(self, item_ids: Sequence[str]) -> Mapping[str, int]:
+        return {memory.key.item_id: memory.key.version for memory in self.index_passages(*item_ids)}
+
     def list_live_ids(self, *, after: str = "", limit: int) -> Sequence[str]:
         return [memory.key.item_id for memory in self._held if memory.key.item_id > after][:limit]
 
@@ -134,6 +137,7 @@ def test_a_memory_is_scoped_to_its_person_by_hash_or_to_its_project(site: Site) 
     with site.world.unit() as unit:
         found = source.read(unit.session, ACME, unit.cipher, ["m1", "m2", "gone"])
         ids = source.list_ids(unit.session, ACME, unit.cipher, after="m1", limit=5)
+        versions = source.read_versions(unit.session, ACME, unit.cipher, ["m1", "m2", "gone"])
         hashed = unit.cipher.keyed_hash("user-1")
 
     assert found == [
@@ -141,3 +145,4 @@ def test_a_memory_is_scoped_to_its_person_by_hash_or_to_its_project(site: Site) 
         Indexable(PassageKey("m2", 3, 0), "use SI units", f"project:{ALPHA.id}", (f"project:{ALPHA.id}",)),
     ]
     assert ids == ["m2"]
+    assert versions == {"m1": 1, "m2": 3}

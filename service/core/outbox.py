@@ -21,6 +21,7 @@ from sqlalchemy import (
     and_,
     delete,
     func,
+    insert,
     or_,
     select,
     update,
@@ -75,17 +76,31 @@ class Outbox:
 
     def stage(self, topic: str, payload: dict[str, Any], *, ids: IdSource, now: datetime) -> str:
         """Add a message that becomes visible with this transaction. Answers its id."""
-        row = OutboxRow(
-            tenant_id=self._tenant_id,
-            id=ids(),
-            topic=topic,
-            payload=payload,
-            created_at=now,
-            available_at=now,
-        )
-        self._session.add(row)
-        self._session.info.setdefault("staged", []).append(row.id)
-        return row.id
+        (staged,) = self.stage_all(topic, [payload], ids=ids, now=now)
+        return staged
+
+    def stage_all(
+        self, topic: str, payloads: Sequence[dict[str, Any]], *, ids: IdSource, now: datetime
+    ) -> Sequence[str]:
+        """Add a message for each payload, in order and in one go. Answers their ids."""
+        fresh = {"claimed_until": None, "attempts": 0, "failure": None}
+        rows = [
+            {
+                "tenant_id": self._tenant_id,
+                "id": ids(),
+                "topic": topic,
+                "payload": payload,
+                "created_at": now,
+                "available_at": now,
+                **fresh,
+            }
+            for payload in payloads
+        ]
+        if rows:
+            self._session.connection().execute(insert(OutboxRow), rows)
+        staged = [str(row["id"]) for row in rows]
+        self._session.info.setdefault("staged", []).extend(staged)
+        return staged
 
     def has_due(self, *, now: datetime, topics: Sequence[str] | None = None) -> bool:
         """Say whether `claim` would find anything: a reading transaction is enough to ask."""

@@ -63,10 +63,11 @@ class _Keeper:
 
     def stage(self) -> None:
         """Tell the index of what is new and of what has left search."""
-        for row in self.writing.versions:
-            self._unit.stage("evidence.changed", item_id=row["evidence_id"], version=row["version"])
-        for item_id in self.writing.superseded:
-            self._unit.stage("evidence.deleted", item_id=item_id)
+        changed = [
+            {"item_id": row["evidence_id"], "version": row["version"]} for row in self.writing.versions
+        ]
+        self._unit.stage_all("evidence.changed", changed)
+        self._unit.stage_all("evidence.deleted", [{"item_id": name} for name in self.writing.superseded])
 
     def _lane(self, prepared: Prepared) -> tuple[str, Head | None]:
         """Answer the first key that is free or whose item this version may join."""

@@ -18,6 +18,7 @@ from service.evidence.sealing import EvidenceSeal, Header
 from service.evidence.store_statements import (
     AT_PLACES,
     INDEXED_CHUNKS,
+    LIVE_VERSIONS,
     PLACES,
     READABLE_ITEMS,
     READABLE_PASSAGES,
@@ -156,7 +157,12 @@ class PassageStore:
 
     def live_versions(self, item_ids: Sequence[str]) -> Mapping[str, int]:
         """Answer the current version of those of the items that belong in the index, without their text."""
-        return {row.id: row.version for row in self._places(sorted(set(item_ids)))}
+        return {
+            row.id: row.version
+            for part in in_parts(sorted(set(item_ids)))
+            for row in self._rows(LIVE_VERSIONS, item_ids=part)
+            if self._cipher.can_open(row.header)
+        }
 
     def list_live_ids(self, *, after: str = "", limit: int) -> Sequence[str]:
         """Answer ids of items that belong in the index, in order, after `after`: for rebuilding it."""

@@ -107,6 +107,11 @@ INDEXED_CHUNKS: Final = (
 )
 """All chunks of the items, whoever may read them. Binds `tenant_id` and `item_ids`."""
 
+LIVE_VERSIONS: Final = _live(EvidenceRow.id, EvidenceRow.version, EvidenceVersionRow.header).where(
+    is_any_of(col(EvidenceRow.id), "item_ids")
+)
+"""Which versions are current, and the header that tells whether they can be read. Binds as `PLACES`."""
+
 PLACES: Final = _live(*_PLACE).where(is_any_of(col(EvidenceRow.id), "item_ids"))
 """Where items stand in their groups. Binds `tenant_id` and `item_ids`."""
 

@@ -1,7 +1,9 @@
 """The unit of work: one transaction on behalf of one caller, and all that a use case may touch in it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlmodel import Session
 
@@ -38,6 +40,10 @@ class Unit:
     def stage(self, topic: str, **payload: str | int | list[str] | None) -> None:
         """Stage a message that is delivered after this transaction commits."""
         self.outbox.stage(topic, dict(payload), ids=self.ids, now=self.now)
+
+    def stage_all(self, topic: str, payloads: Sequence[dict[str, Any]]) -> None:
+        """Stage a message for each payload, as `stage` does for one."""
+        self.outbox.stage_all(topic, payloads, ids=self.ids, now=self.now)
 
     def project(self, name: str) -> Project:
         """Answer the caller's project of that name. Raises `NotFound` for any other, existing or not."""

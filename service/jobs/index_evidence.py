@@ -1,6 +1,6 @@
 """Keeping evidence in the index: what of it is indexed, and under which scope and readers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sqlmodel import Session
@@ -27,6 +27,12 @@ class EvidenceSource:
             Indexable(passage.key, _searched_in(passage), f"project:{passage.project_id}", passage.readers)
             for passage in EvidenceStore(session, tenant_id, cipher).index_passages(*item_ids)
         ]
+
+    def read_versions(
+        self, session: Session, tenant_id: str, cipher: Cipher, item_ids: Sequence[str]
+    ) -> Mapping[str, int]:
+        """Answer the version of each item of which `read` would answer something, without its text."""
+        return EvidenceStore(session, tenant_id, cipher).live_versions(item_ids)
 
     def list_ids(
         self, session: Session, tenant_id: str, cipher: Cipher, *, after: str, limit: int

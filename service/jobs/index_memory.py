@@ -1,6 +1,6 @@
 """Keeping memories in the index: what of them is indexed, and under which scope and readers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 from sqlmodel import Session
@@ -49,6 +49,10 @@ class MemoryPassages(Protocol):
         """Answer the current version of those of the memories that may be found at all."""
         ...
 
+    def live_versions(self, item_ids: Sequence[str]) -> Mapping[str, int]:
+        """Answer the current version of those of the memories that may be found at all: no text."""
+        ...
+
     def list_live_ids(self, *, after: str = "", limit: int) -> Sequence[str]:
         """Answer ids of memories that may be found at all, in order, after `after`."""
         ...
@@ -71,6 +75,12 @@ class MemorySource:
             Indexable(passage.key, passage.text, _scope_of(passage, cipher), passage.readers)
             for passage in passages
         ]
+
+    def read_versions(
+        self, session: Session, tenant_id: str, cipher: Cipher, item_ids: Sequence[str]
+    ) -> Mapping[str, int]:
+        """Answer the version of each item of which `read` would answer something, without its text."""
+        return self._open_store(session, tenant_id, cipher).live_versions(item_ids)
 
     def list_ids(
         self, session: Session, tenant_id: str, cipher: Cipher, *, after: str, limit: int

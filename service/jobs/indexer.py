@@ -45,6 +45,12 @@ class Source(Protocol):
         """Answer all passages of the items' current versions; nothing of an item that is gone."""
         ...
 
+    def read_versions(
+        self, session: Session, tenant_id: str, cipher: Cipher, item_ids: Sequence[str]
+    ) -> Mapping[str, int]:
+        """Answer the version of each item of which `read` would answer something, without its text."""
+        ...
+
     def list_ids(
         self, session: Session, tenant_id: str, cipher: Cipher, *, after: str, limit: int
     ) -> Sequence[str]:
@@ -55,7 +61,7 @@ class Source(Protocol):
 class Indexer:
     """Keeps one kind of item in the index. Safe to run twice, late, out of order and in two processes.
 
-    It never believes a message: it reads what the record holds now, writes that, and reads the record once
+    It never believes a message: it reads what the record holds now, writes that, and asks the record once
     more. What died or was replaced in between is removed then, and if that comes later still, its own message
     does it. So an old worker can neither bring back what is gone nor leave an old version behind.
     """
@@ -93,8 +99,7 @@ class Indexer:
             wanted = self.read(tenant_id, part)
             self._write(tenant_id, wanted)
             hit("index.before_fence")
-            versions = {passage.key.item_id: passage.key.version for passage in self.read(tenant_id, part)}
-            self._remove_dead(tenant_id, part, versions)
+            self._remove_dead(tenant_id, part, self._read_versions(tenant_id, part))
             written += len(wanted)
         return written
 
@@ -123,6 +128,12 @@ class Indexer:
     def remove(self, tenant_id: str, item_ids: Sequence[str]) -> None:
         """Remove the items from the index, whatever the record says."""
         self._index.delete_items(tenant_id, self.kind, item_ids)
+
+    def _read_versions(self, tenant_id: str, item_ids: Sequence[str]) -> Mapping[str, int]:
+        # A cipher of its own: keys that died while the index was written count.
+        cipher = self._ciphers.for_tenant(tenant_id)
+        with self._database.read(tenant_id) as session:
+            return self._source.read_versions(session, tenant_id, cipher, item_ids)
 
     def _write(self, tenant_id: str, wanted: Sequence[Indexable]) -> None:
         cipher = self._ciphers.for_tenant(tenant_id)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import and_, or_
+from sqlalchemy import ColumnElement, and_, or_
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import Select
 
@@ -105,6 +105,19 @@ class MemoryStore:
         ).all()
         return [_indexed(memory) for memory in self._open_all(pairs)]
 
+    def live_versions(self, item_ids: Sequence[str]) -> Mapping[str, int]:
+        """Answer the current version of those of the memories that may be found at all: no text."""
+        rows = self._session.exec(
+            select(MemoryRow.id, MemoryRow.version, MemoryVersionRow.content)
+            .join(MemoryVersionRow, _same_version())
+            .where(
+                MemoryRow.tenant_id == self._tenant_id,
+                MemoryRow.status == MemoryStatus.ACTIVE,
+                col(MemoryRow.id).in_(item_ids),
+            )
+        ).all()
+        return {name: version for name, version, content in rows if self._cipher.can_open(content)}
+
     def list_live_ids(self, *, after: str = "", limit: int) -> Sequence[str]:
         """Answer ids of memories that may be found at all, in order, after `after`."""
         return self._session.exec(
@@ -119,14 +132,9 @@ class MemoryStore:
         ).all()
 
     def _current(self) -> Select[MemoryRow, MemoryVersionRow]:
-        same = and_(
-            col(MemoryVersionRow.tenant_id) == col(MemoryRow.tenant_id),
-            col(MemoryVersionRow.memory_id) == col(MemoryRow.id),
-            col(MemoryVersionRow.version) == col(MemoryRow.version),
-        )
         return (
             select(MemoryRow, MemoryVersionRow)
-            .join(MemoryVersionRow, same)
+            .join(MemoryVersionRow, _same_version())
             .where(MemoryRow.tenant_id == self._tenant_id)
         )
 
@@ -162,6 +170,14 @@ class MemoryStore:
             tokens=version.tokens,
             provenance=tuple(version.provenance),
         )
+
+
+def _same_version() -> ColumnElement[bool]:
+    return and_(
+        col(MemoryVersionRow.tenant_id) == col(MemoryRow.tenant_id),
+        col(MemoryVersionRow.memory_id) == col(MemoryRow.id),
+        col(MemoryVersionRow.version) == col(MemoryRow.version),
+    )
 
 
 def _indexed(memory: Memory) -> IndexedMemory:
