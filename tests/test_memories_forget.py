@@ -79,7 +79,10 @@ def test_nobody_but_the_person_erases(world: MemoryWorld) -> None:
     assert world.search(world.agent) == ["Prefers concise explanations"]
 
 
-def test_a_kept_package_answer_that_showed_the_memory_is_gone_with_it(world: MemoryWorld) -> None:
+@pytest.mark.parametrize("ended_by", ["erasure", "withdrawal"])
+def test_a_kept_package_answer_that_showed_the_memory_is_gone_with_it(
+    world: MemoryWorld, ended_by: str
+) -> None:
     memory = world.propose(world.turn())["memory"]
     asked = {
         "project": "alpha",
@@ -96,11 +99,24 @@ def test_a_kept_package_answer_that_showed_the_memory_is_gone_with_it(world: Mem
         "concise" in world.call("POST", "/context-packages", headers, asked, expect=201)["rendered"]["text"]
     )
 
-    world.call("DELETE", f"/memories/{memory['id']}", world.user)
+    if ended_by == "erasure":
+        world.call("DELETE", f"/memories/{memory['id']}", world.user)
+    else:
+        world.consent(granted=False)
 
     world.call("POST", "/context-packages", headers, asked, expect=410)
     again = world.call("POST", "/context-packages", world.agent, asked, expect=201)
     assert "concise" not in again["rendered"]["text"]
+
+
+def test_of_many_erasures_at_once_one_is_answered_with_a_receipt(world: MemoryWorld) -> None:
+    path = f"/v1/memories/{world.propose(world.turn())['memory']['id']}"
+    user = world.user
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda _: world.site.client.delete(path, headers=user), range(6)))
+
+    assert sorted(answer.status_code for answer in answers) == [200, *[404] * 5]
 
 
 def test_of_many_proposals_at_once_one_value_is_active(world: MemoryWorld) -> None:

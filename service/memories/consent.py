@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import NotFound
+from service.core.idempotency import IdempotencyStore
 from service.identity.unit import Unit
 from service.memories.model import ConsentAct, PurposeNotOfClass
 from service.memories.store_consents import ConsentStore
+from service.memories.store_slots import SlotStore
 from service.policies.model import Bundle
 
 
@@ -32,6 +34,10 @@ def set_consent(
         by=unit.caller.principal,
     )
     unit.session.flush()
+    if not granted:
+        # A kept answer may show what was remembered while consent stood: a repeat must not show it again.
+        answers = IdempotencyStore(unit.session, unit.tenant_id, unit.cipher)
+        answers.erase(SlotStore.of(unit).list_about(subject))
     record(unit, Action.CONSENT_SET, kind="consent", ref=purpose, granted=granted)
     return [act for act in store.history(subject) if act.purpose == purpose]
 

@@ -34,6 +34,9 @@ def forget_memory(memory_id: str, *, unit: Unit, bundle: Bundle) -> Erasure:
         raise NotFound
     _only_theirs(memory, unit, bundle)
     versions = SlotStore.of(unit).remove(memory.id)
+    if not versions:
+        # Of two at once the other was first, and its receipt is the one that is true.
+        raise NotFound
     proposals = ProposalStore.of(unit).forget_memory(memory.id)
     answers = IdempotencyStore(unit.session, unit.tenant_id, unit.cipher).erase([memory.id])
     unit.stage("memory.deleted", item_id=memory.id)

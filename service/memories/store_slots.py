@@ -130,11 +130,21 @@ class SlotStore:
         )
         self._session.flush()
 
+    def list_about(self, subject: str) -> Sequence[str]:
+        """Answer the ids of all memories about a person, whatever their state."""
+        return self._session.exec(
+            select(MemoryRow.id).where(
+                MemoryRow.tenant_id == self._tenant_id,
+                MemoryRow.subject_hash == self._cipher.keyed_hash(subject),
+            )
+        ).all()
+
     def remove(self, memory_id: str) -> int:
-        """Remove a memory with all its versions; answer how many versions there were."""
-        row = self._session.get(MemoryRow, (self._tenant_id, memory_id))
-        if row is None:
+        """Remove a memory with all its versions; answer how many there were, none when another was first."""
+        mine = and_(col(MemoryRow.tenant_id) == self._tenant_id, col(MemoryRow.id) == memory_id)
+        if self._session.exec(select(MemoryRow.id).where(mine).with_for_update()).first() is None:
             return 0
+        row = self._session.exec(select(MemoryRow).where(mine)).one()
         versions = self._session.exec(
             select(MemoryVersionRow).where(
                 MemoryVersionRow.tenant_id == self._tenant_id, MemoryVersionRow.memory_id == memory_id
