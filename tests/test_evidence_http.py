@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,15 @@ def test_deleted_evidence_is_nowhere_and_the_index_holds_nothing_of_it(
     assert search(site, agent, "consent") == []
     for path in ("", "/text"):
         assert site.client.get(f"/v1/evidence/{kept['id']}{path}", headers=agent).status_code == 404
+
+
+def test_of_many_deletions_at_once_one_deletes(site: Site, agent: dict[str, str]) -> None:
+    path = f"/v1/evidence/{add(site, agent, 'a')['id']}"
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda _: site.client.delete(path, headers=agent), range(6)))
+
+    assert sorted(answer.status_code for answer in answers) == [200, *[404] * 5]
 
 
 def test_another_tenant_with_the_same_content_sees_only_its_own(site: Site, agent: dict[str, str]) -> None:

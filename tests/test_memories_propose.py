@@ -80,6 +80,23 @@ def test_an_assistants_own_words_come_back_as_a_loop(world: MemoryWorld) -> None
     assert "loop" in codes(world.propose(world.turn(role="assistant")))
 
 
+def test_what_came_out_of_a_package_is_a_loop_by_whatever_way_it_comes_back(world: MemoryWorld) -> None:
+    world.consent()
+
+    def copy_of(reference: str, name: str) -> str:
+        source = {"uri": f"doc://{name}", "kind": "document", "observed_at": "2026-11-30T10:00:00Z"}
+        text = {"project": "alpha", "text": f"Keep it short, says {name}", "derived_from": [reference]}
+        kept = world.call("POST", "/evidence", world.user, {**text, "source": source}, expect=201)
+        return str(kept["id"])
+
+    first = copy_of("package:01936d7e-5d5c-7c3e-9d0a-6c1f0f3f7a11", "first")
+    third = copy_of(f"evidence:{copy_of(f'evidence:{first}', 'second')}@1", "third")
+
+    answer = world.propose(None, provenance=[{"kind": "evidence", "id": third}])
+
+    assert "loop" in codes(answer)
+
+
 def test_an_instruction_planted_in_a_strangers_document_is_refused(world: MemoryWorld) -> None:
     world.consent()
     source = {"uri": "web://page", "kind": "document", "observed_at": "2026-11-30T09:00:00Z"}

@@ -10,6 +10,7 @@ from service.core.errors import NotFound
 from service.core.ids import is_id
 from service.evidence.get import get_evidence
 from service.evidence.grep import grep_evidence
+from service.evidence.store_lineage import LineageStore
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
 from service.memories.model import Citation, Cited
@@ -18,7 +19,7 @@ from service.policies.verdict import MemoryMode, Quote, SourceFacts
 from service.policies.words import Authority, ProvenanceKind
 
 _FROM_PACKAGES: Final = frozenset({"package", "memory"})
-"""Evidence that was made from one of these only repeats what the service itself gave out."""
+"""Evidence that stems from one of these only repeats what the service itself gave out."""
 
 
 class RecordCitations:
@@ -90,7 +91,7 @@ class RecordCitations:
             authority=evidence.standing.authority,
             uri=evidence.source.uri,
             source_kind=evidence.source.kind,
-            from_package=any(source.kind in _FROM_PACKAGES for source in evidence.derived_from),
+            from_package=LineageStore.of(self._unit).stems_from(evidence.id, _FROM_PACKAGES),
         )
         cited = Cited(facts, version=evidence.version, observed_at=evidence.source.observed_at)
         return self._quoted_in_evidence(cited, evidence.id, citation.quote)

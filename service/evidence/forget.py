@@ -25,7 +25,9 @@ def forget_evidence(evidence_id: str, *, unit: Unit) -> None:
         raise NotFound
     # Whoever adds to this uri at the same moment waits here, and then finds it free.
     store.lock([lock_name(evidence.project_id, evidence.source.uri)])
-    store.remove(evidence_id)
+    if not store.remove(evidence_id):
+        # Of two at once the other was first.
+        raise NotFound
     IdempotencyStore(unit.session, unit.tenant_id, unit.cipher).erase([evidence_id])
     unit.stage("evidence.deleted", item_id=evidence_id)
     record(unit, Action.EVIDENCE_DELETED, kind="evidence", ref=evidence_id, versions=evidence.current_version)

@@ -188,13 +188,14 @@ class EvidenceStore(PassageStore):
         finally:
             result.close()
 
-    def remove(self, evidence_id: str) -> None:
-        """Remove an item with all its versions and everything that hangs on them."""
-        self._session.connection().execute(
+    def remove(self, evidence_id: str) -> bool:
+        """Remove an item with all its versions and all that hangs on them; say whether it was there."""
+        removed = self._session.connection().execute(
             delete(EvidenceRow).where(
                 col(EvidenceRow.tenant_id) == self._tenant_id, col(EvidenceRow.id) == evidence_id
             )
         )
+        return bool(removed.rowcount)
 
     def _see_again(self, writing: Writing) -> None:
         self._session.connection().execute(
