@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from executions_world import AGENT, SEEN, caller
+from executions_world import ACME, AGENT, ALPHA, BETA, OTHER, SEEN, caller
 from executions_world import World as Runs
+from founding import found
 from tiny_models import TinyEmbedder, TinyEncoder
 
 from service.adapters.keystore import KeyStore
@@ -168,7 +169,8 @@ class World:
 
 @contextmanager
 def open_world(database: Database, folder: Path, clock: Clock) -> Iterator[World]:
-    """Open a world over a database, with its key store and index in `folder`."""
+    """Open a world of two tenants over a database, with its key store and index in `folder`."""
+    found(database, (ACME, OTHER), (ALPHA, BETA), clock())
     with ExitStack() as stack:
         keys = KeyStore(f"sqlite:///{folder / 'keys.db'}", bytes(32), clock=clock)
         stack.callback(keys.close)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from founding import found
 from sqlmodel import select
 
 from service.adapters.chunker import SemanticChunker
@@ -146,7 +147,8 @@ class World:
 
 @contextmanager
 def open_world(database: Database, folder: Path, clock: Clock) -> Iterator[World]:
-    """Open a world over a database, with its key store in `folder`."""
+    """Open a world of two tenants over a database, with its key store in `folder`."""
+    found(database, (ACME, OTHER), (ALPHA, BETA), clock())
     keys = KeyStore(f"sqlite:///{folder / 'keys.db'}", bytes(32), clock=clock)
     yield World(database, SubjectCiphers(keys), keys, TiktokenCounter(folder / "tiktoken"), clock)
     keys.close()

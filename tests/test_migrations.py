@@ -43,6 +43,21 @@ def test_every_key_begins_with_its_tenant() -> None:
     assert foreign == []
 
 
+def test_every_project_that_a_row_names_is_one_of_its_own_tenant() -> None:
+    naming = [table for table in SQLModel.metadata.sorted_tables if "project_id" in table.columns]
+    held = {
+        table.name
+        for table in naming
+        for constraint in table.foreign_key_constraints
+        if constraint.referred_table.name == "projects"
+        and constraint.column_keys == ["tenant_id", "project_id"]
+    }
+
+    # A kept answer outlives what it names, and whoever asks for it again must still see the project.
+    assert {table.name for table in naming} - held == {"idempotency"}
+    assert held >= {"evidence", "executions", "memories", "packages"}
+
+
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_row_security_is_forced_on_every_table_of_tenants(database: Database) -> None:
     with database.engine.connect() as connection:

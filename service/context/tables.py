@@ -15,6 +15,9 @@ class PackageRow(SQLModel, table=True):
     __tablename__ = "packages"
     __table_args__ = (
         ForeignKeyConstraint(
+            ["tenant_id", "project_id"], ["projects.tenant_id", "projects.id"], name="fk_packages_project"
+        ),
+        ForeignKeyConstraint(
             ["tenant_id", "execution_id"],
             ["executions.tenant_id", "executions.id"],
             name="fk_packages_execution",

@@ -20,7 +20,12 @@ class EvidenceRow(SQLModel, table=True):
     """One item. `uri_key` is the keyed hash of its uri and lane (see `rules.lanes`)."""
 
     __tablename__ = "evidence"
-    __table_args__ = (UniqueConstraint("tenant_id", "project_id", "uri_key", name="uq_evidence_uri"),)
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "project_id"], ["projects.tenant_id", "projects.id"], name="fk_evidence_project"
+        ),
+        UniqueConstraint("tenant_id", "project_id", "uri_key", name="uq_evidence_uri"),
+    )
 
     tenant_id: str = Field(primary_key=True, max_length=36)
     id: str = Field(primary_key=True, max_length=36)

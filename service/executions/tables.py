@@ -25,6 +25,9 @@ class ExecutionRow(SQLModel, table=True):
 
     __tablename__ = "executions"
     __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "project_id"], ["projects.tenant_id", "projects.id"], name="fk_executions_project"
+        ),
         UniqueConstraint("tenant_id", "project_id", "external_ref", name="uq_executions_external_ref"),
         CheckConstraint("step >= 0", name="ck_executions_step"),
         CheckConstraint("version >= 1", name="ck_executions_version"),

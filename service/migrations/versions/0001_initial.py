@@ -51,6 +51,24 @@ TENANT_TABLES = [
 
 def upgrade() -> None:
     op.create_table(
+        "tenants",
+        sa.Column("id", sa.String(36), nullable=False),
+        sa.Column("name", sa.String(200), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("name"),
+    )
+    op.create_table(
+        "projects",
+        sa.Column("tenant_id", sa.String(36), nullable=False),
+        sa.Column("id", sa.String(36), nullable=False),
+        sa.Column("name", sa.String(200), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["tenant_id"], ["tenants.id"], name="fk_projects_tenant"),
+        sa.PrimaryKeyConstraint("tenant_id", "id"),
+        sa.UniqueConstraint("tenant_id", "name", name="uq_projects_name"),
+    )
+    op.create_table(
         "audit_events",
         sa.Column("tenant_id", sa.String(36), nullable=False),
         sa.Column("sequence", sa.Integer(), autoincrement=False, nullable=False),
@@ -118,6 +136,9 @@ def upgrade() -> None:
         sa.Column("superseded_by", sa.String(36), nullable=True),
         sa.Column("created_by", sa.String(450), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["tenant_id", "project_id"], ["projects.tenant_id", "projects.id"], name="fk_evidence_project"
+        ),
         sa.PrimaryKeyConstraint("tenant_id", "id"),
         sa.UniqueConstraint("tenant_id", "project_id", "uri_key", name="uq_evidence_uri"),
     )
@@ -158,6 +179,9 @@ def upgrade() -> None:
         sa.CheckConstraint("cost_used_micros >= 0", name="ck_executions_cost"),
         sa.CheckConstraint("step >= 0", name="ck_executions_step"),
         sa.CheckConstraint("version >= 1", name="ck_executions_version"),
+        sa.ForeignKeyConstraint(
+            ["tenant_id", "project_id"], ["projects.tenant_id", "projects.id"], name="fk_executions_project"
+        ),
         sa.PrimaryKeyConstraint("tenant_id", "id"),
         sa.UniqueConstraint("tenant_id", "project_id", "external_ref", name="uq_executions_external_ref"),
     )
@@ -198,14 +222,6 @@ def upgrade() -> None:
         sa.Column("files", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "version"),
-    )
-    op.create_table(
-        "tenants",
-        sa.Column("id", sa.String(36), nullable=False),
-        sa.Column("name", sa.String(200), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("id"),
-        sa.UniqueConstraint("name"),
     )
     op.create_table(
         "candidates",
@@ -390,6 +406,9 @@ def upgrade() -> None:
         sa.Column("manifest", sa.JSON(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(
+            ["tenant_id", "project_id"], ["projects.tenant_id", "projects.id"], name="fk_packages_project"
+        ),
+        sa.ForeignKeyConstraint(
             ["tenant_id", "execution_id"],
             ["executions.tenant_id", "executions.id"],
             name="fk_packages_execution",
@@ -430,16 +449,6 @@ def upgrade() -> None:
             ["policy_versions.tenant_id", "policy_versions.version"],
         ),
         sa.PrimaryKeyConstraint("tenant_id"),
-    )
-    op.create_table(
-        "projects",
-        sa.Column("tenant_id", sa.String(36), nullable=False),
-        sa.Column("id", sa.String(36), nullable=False),
-        sa.Column("name", sa.String(200), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.ForeignKeyConstraint(["tenant_id"], ["tenants.id"], name="fk_projects_tenant"),
-        sa.PrimaryKeyConstraint("tenant_id", "id"),
-        sa.UniqueConstraint("tenant_id", "name", name="uq_projects_name"),
     )
     op.create_table(
         "steps",
