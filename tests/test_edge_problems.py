@@ -10,12 +10,15 @@ import structlog
 from conftest import FixedClock
 from fastapi import APIRouter
 from http_support import Site, open_site
+from sqlmodel import select
 
+from service.audit.tables import AuditEventRow
 from service.core.database import Database
 from service.core.idempotency import IdempotencyRow
 from service.core.outbox import OutboxRow
 from service.entry.http.app import create_app
 from service.entry.http.edge import new_router
+from service.identity.model import Role
 
 FAILURES = {
     "refused": (409, "conflict"),
@@ -95,6 +98,19 @@ def test_each_request_is_logged_once_without_anything_that_was_sent(site: Site) 
     assert [fault["causes"][0].split(" ")[0] for fault in faults] == ["RuntimeError"]
     assert "canary" not in json.dumps(logs)
     assert "secret" not in json.dumps(logs)
+
+
+def test_what_is_forbidden_is_recorded_and_changes_nothing_else(site: Site) -> None:
+    author = site.headers(Role.POLICY_AUTHOR, subject="author-1") | {"X-Request-ID": "r-1"}
+
+    assert site.client.post("/v1/staged", headers=author, json={"text": "a"}).status_code == 403
+    assert site.client.get("/v1/nothing", headers=author).status_code == 404
+
+    with site.runtime.database.read(site.tenants["acme"]) as session:
+        [event] = session.exec(select(AuditEventRow)).all()
+    assert (event.action, event.ref, event.request_id) == ("request.refused", "POST:/v1/staged", "r-1")
+    assert (event.principal, event.details) == ("policy_author:author-1", {"code": "forbidden"})
+    assert site.count(OutboxRow) == 0
 
 
 def test_a_route_without_a_scope_and_a_router_without_the_edge_cannot_be_served(site: Site) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, FastAPI
@@ -12,7 +13,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 
-from service.core.errors import Refusal
+from service.core.errors import Forbidden, Refusal
 from service.entry.http import (
     evidence,
     evidence_batch,
@@ -30,6 +31,7 @@ from service.entry.http.authenticate import Authenticate
 from service.entry.http.limits import RateLimit
 from service.entry.http.openapi import install
 from service.entry.http.problems import problem_response
+from service.entry.http.refusals import record_forbidden
 from service.entry.http.route import API_PREFIX, EdgeRoute
 from service.entry.http.shell import Shell
 from service.entry.http.state import state_of
@@ -84,7 +86,11 @@ def create_app(runtime: Runtime, *, extra_routers: Sequence[APIRouter] = ()) -> 
 
 
 async def _refuse(request: Request, failure: Exception) -> Response:
-    return problem_response(failure, state_of(request.scope).request_id)
+    state = state_of(request.scope)
+    if isinstance(failure, Forbidden):
+        recorded = partial(record_forbidden, failure, method=request.method, state=state)
+        await run_in_threadpool(recorded, request.app.state.runtime)
+    return problem_response(failure, state.request_id)
 
 
 @asynccontextmanager
