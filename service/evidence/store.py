@@ -1,16 +1,16 @@
 """Queries of one tenant's evidence: items, their versions, and the rows that a new version writes."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, insert, select, text, update
+from sqlalchemy import bindparam, delete, insert, select, update
 from sqlmodel import SQLModel, col
 
 from service.core.any_of import is_any_of
 from service.core.cipher import TextErased
+from service.core.locks import lock_names
 from service.evidence.model import Evidence, Head, Limitation, Reference, Source, Standing
 from service.evidence.rules import is_stale
 from service.evidence.sealing import EvidenceSeal
@@ -66,21 +66,8 @@ class EvidenceStore(PassageStore):
     """One tenant's evidence, inside one transaction."""
 
     def lock(self, names: Sequence[str]) -> None:
-        """Keep others from adding under these names until this transaction ends.
-
-        SQLite has one writer at a time anyway. On PostgreSQL all names are locked at once and in order, so
-        that two batches that share names wait for each other and never deadlock.
-        """
-        if self._session.connection().dialect.name != "postgresql":
-            return
-        numbers = sorted({_lock_number(self._tenant_id, name) for name in names})
-        self._session.connection().execute(
-            text(
-                "SELECT pg_advisory_xact_lock(number)"
-                " FROM (SELECT unnest(CAST(:numbers AS bigint[])) AS number ORDER BY 1) AS sorted"
-            ),
-            {"numbers": numbers},
-        )
+        """Keep others from adding under these names until this transaction ends."""
+        lock_names(self._session, self._tenant_id, [f"evidence/{name}" for name in names])
 
     def heads_by_uri(self, uri_keys: Sequence[str]) -> dict[str, Head]:
         """Answer the items that stand under these keys, by key, whoever may read them."""
@@ -224,11 +211,6 @@ class EvidenceStore(PassageStore):
             .order_by(col(table.position))
         )
         return tuple(Reference(row.ref_kind, row.ref_id, row.ref_version) for row in self._rows(query))
-
-
-def _lock_number(tenant_id: str, name: str) -> int:
-    digest = hashlib.blake2b(f"evidence\n{tenant_id}\n{name}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, signed=True)
 
 
 def _standing_of(row: AnyRow) -> Standing:
