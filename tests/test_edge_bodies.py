@@ -119,7 +119,7 @@ def test_a_refusal_of_a_mebibyte_of_faults_is_a_short_answer(site: Site) -> None
     answer = site.client.post("/v1/notes", headers=headers, content=f'{{"text": "a", {unknown}}}')
 
     assert answer.status_code == 422
-    assert len(answer.json()["errors"]) == 100
+    assert answer.json()["errors"] == [{"pointer": "", "message": "has 60000 faults, too many to name"}]
 
 
 def test_a_refusal_never_repeats_what_was_sent(site: Site) -> None:

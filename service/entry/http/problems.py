@@ -33,8 +33,6 @@ from service.core.errors import (
 
 PROBLEM_MEDIA_TYPE: Final = "application/problem+json"
 INTERNAL_CODE: Final = "internal_error"
-FAULTS_SHOWN_MAX: Final = 100
-"""A mebibyte of unknown fields has a hundred thousand faults: an answer names this many of them."""
 
 
 class MethodNotAllowed(Refusal):
@@ -126,11 +124,8 @@ def pointer_to(location: Sequence[int | str]) -> str:
 
 
 def describe_faults(errors: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Answer pydantic's first errors as `{"pointer", "message"}`, without anything that the client sent."""
-    return [
-        {"pointer": pointer_to(error["loc"]), "message": _message(error)}
-        for error in errors[:FAULTS_SHOWN_MAX]
-    ]
+    """Answer pydantic's errors as `{"pointer", "message"}`, without anything that the client sent."""
+    return [{"pointer": pointer_to(error["loc"]), "message": _message(error)} for error in errors]
 
 
 def _of_framework(failure: HTTPException) -> Refusal | None:
