@@ -104,12 +104,13 @@ def test_the_subject_decides_what_an_agent_inferred_and_a_refusal_keeps_no_words
     assert waiting["decision"] == "pending_review"
     path = f"/memory-proposals/{waiting['id']}/decision"
 
-    refused = world.call("POST", path, world.user, {"decision": "reject"})
+    refused = world.call("POST", path, world.user, {"decision": "reject", "reason": "I never said so"})
 
     assert refused["decision"] == "denied"
     assert world.search(world.agent) == []
     listed = world.call("GET", "/memory-proposals", world.user)["items"]
-    assert [(item["text"], item["decision"]) for item in listed] == [(None, "denied")]
+    shown = [(item["text"], item["decision"], item["decision_reason"]) for item in listed]
+    assert shown == [(None, "denied", "I never said so")]
 
 
 def test_an_approval_after_consent_was_withdrawn_keeps_nothing(world: MemoryWorld) -> None:

@@ -12,6 +12,7 @@ from service.memories.model import (
     NewProposal,
     NotYoursToDecide,
     Proposal,
+    Word,
 )
 from service.memories.ports import Citations
 from service.memories.propose import judge, keep
@@ -23,7 +24,7 @@ from service.policies.verdict import Outcome, Reason, ReasonCode
 
 
 def decide_proposal(
-    proposal_id: str, *, approve: bool, unit: Unit, bundle: Bundle, citations: Citations
+    proposal_id: str, word: Word, *, unit: Unit, bundle: Bundle, citations: Citations
 ) -> Decided:
     """Approve or reject a waiting proposal; approved, it is kept if the policy still allows it now.
 
@@ -35,14 +36,14 @@ def decide_proposal(
         raise NotYoursToDecide
     if proposal.outcome is not Outcome.PENDING_REVIEW or proposal.content is None:
         raise AlreadyDecided
-    if not approve:
+    if not word.approves:
         reason = Reason(ReasonCode.REVIEW_REQUIRED, f"the {part.value} rejected it", "approval.by")
-        return _settle(proposal, Outcome.DENIED, (reason,), (), None, unit=unit)
+        return _settle(proposal, Outcome.DENIED, (reason,), (), None, word=word, unit=unit)
     approvals = (*proposal.approvals, part.value)
     if not is_complete(proposal.approver, approvals):
         reason = Reason(ReasonCode.REVIEW_REQUIRED, "another person decides too", "approval.by")
-        return _settle(proposal, Outcome.PENDING_REVIEW, (reason,), approvals, None, unit=unit)
-    return _keep_if_still_allowed(proposal, approvals, unit=unit, bundle=bundle, citations=citations)
+        return _settle(proposal, Outcome.PENDING_REVIEW, (reason,), approvals, None, word=word, unit=unit)
+    return _keep_if_still_allowed(proposal, word, approvals, unit=unit, bundle=bundle, citations=citations)
 
 
 def get_proposal(proposal_id: str, *, unit: Unit, lock: bool = False) -> Proposal:
@@ -65,7 +66,13 @@ def _is_subject(proposal: Proposal, unit: Unit) -> bool:
 
 
 def _keep_if_still_allowed(
-    proposal: Proposal, approvals: tuple[str, ...], *, unit: Unit, bundle: Bundle, citations: Citations
+    proposal: Proposal,
+    word: Word,
+    approvals: tuple[str, ...],
+    *,
+    unit: Unit,
+    bundle: Bundle,
+    citations: Citations,
 ) -> Decided:
     assert proposal.content is not None
     content = proposal.content
@@ -86,9 +93,9 @@ def _keep_if_still_allowed(
     cited = [citations.look_up(citation, subject=content.subject) for citation in content.citations]
     verdict = judge(new, slot, cited, unit=unit, bundle=bundle, proposed=proposal)
     if verdict.outcome is Outcome.DENIED:
-        return _settle(proposal, Outcome.DENIED, verdict.reasons, approvals, None, unit=unit)
+        return _settle(proposal, Outcome.DENIED, verdict.reasons, approvals, None, word=word, unit=unit)
     memory = keep(new, slot, cited, verdict, unit=unit, by=proposal.proposer)
-    settled = _settle(proposal, Outcome.APPROVED, (), approvals, memory.id, unit=unit)
+    settled = _settle(proposal, Outcome.APPROVED, (), approvals, memory.id, word=word, unit=unit)
     return Decided(settled.proposal, (), memory)
 
 
@@ -99,6 +106,7 @@ def _settle(
     approvals: tuple[str, ...],
     memory_id: str | None,
     *,
+    word: Word,
     unit: Unit,
 ) -> Decided:
     codes = [reason.code.value for reason in reasons]
@@ -108,6 +116,8 @@ def _settle(
         codes=codes,
         approvals=approvals,
         memory_id=memory_id,
+        reason=word.reason,
+        subject=None if proposal.content is None else proposal.content.subject,
         at=unit.now,
         by=unit.caller.principal,
     )

@@ -126,6 +126,8 @@ class Proposal:
     memory_id: str | None
     approvals: tuple[str, ...] = ()
     """Kinds of person who have approved it already: of use where both must."""
+    decision_reason: str | None = None
+    """Why a person decided as they did, in their own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +272,14 @@ class Erasure:
     def is_complete(self) -> bool:
         """Whether every store is done and verified."""
         return all(store.is_done and store.verified for store in self.stores)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A person's word on a waiting proposal, and why, if they say."""
+
+    approves: bool
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

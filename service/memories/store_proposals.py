@@ -33,7 +33,7 @@ class ProposalStore:
 
     def add(self, proposal: Proposal, content: Content) -> None:
         """Keep a proposal: its words only while somebody must still read them, else a keyed hash."""
-        place = _place(proposal.id)
+        place = _place(proposal.id, "content")
         kept = proposal.outcome is Outcome.PENDING_REVIEW
         self._session.add(
             ProposalRow(
@@ -73,11 +73,22 @@ class ProposalStore:
         codes: Sequence[str],
         approvals: Sequence[str],
         memory_id: str | None,
+        reason: str | None,
+        subject: str | None,
         at: datetime,
         by: str,
     ) -> None:
-        """Write a decision down. Once it is final the proposal's own copy of the words is gone."""
+        """Write a decision down, its reason sealed under the subject whom the proposal is about.
+
+        Once it is final the proposal's own copy of the words is gone.
+        """
         row = self._session.get_one(ProposalRow, (self._tenant_id, proposal_id))
+        if reason is not None:
+            row.decision_reason = self._cipher.seal(
+                reason,
+                subjects=() if subject is None else (subject,),
+                place=_place(proposal_id, "decision_reason"),
+            )
         row.outcome, row.codes, row.approvals, row.memory_id = (
             outcome,
             list(codes),
@@ -116,18 +127,11 @@ class ProposalStore:
         ).all()
         for row in rows:
             row.content, row.content_hash, row.subject_hash, row.memory_id = None, "", "", None
+            row.decision_reason = None
             self._session.add(row)
         return len(rows)
 
     def _proposal(self, row: ProposalRow) -> Proposal:
-        try:
-            content = (
-                None
-                if row.content is None
-                else open_content(row.content, cipher=self._cipher, place=_place(row.id))
-            )
-        except TextErased:
-            content = None
         return Proposal(
             id=row.id,
             project_id=row.project_id,
@@ -140,12 +144,29 @@ class ProposalStore:
             confidence=row.confidence,
             proposer=row.proposer,
             subject_hash=row.subject_hash,
-            content=content,
+            content=self._content(row),
             created_at=row.created_at,
             memory_id=row.memory_id,
             approvals=tuple(row.approvals),
+            decision_reason=self._reason(row),
         )
 
+    def _content(self, row: ProposalRow) -> Content | None:
+        if row.content is None:
+            return None
+        try:
+            return open_content(row.content, cipher=self._cipher, place=_place(row.id, "content"))
+        except TextErased:
+            return None
 
-def _place(proposal_id: str) -> str:
-    return f"memory_proposals/{proposal_id}/content"
+    def _reason(self, row: ProposalRow) -> str | None:
+        if row.decision_reason is None:
+            return None
+        try:
+            return self._cipher.open(row.decision_reason, place=_place(row.id, "decision_reason"))
+        except TextErased:
+            return None
+
+
+def _place(proposal_id: str, column: str) -> str:
+    return f"memory_proposals/{proposal_id}/{column}"

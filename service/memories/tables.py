@@ -38,6 +38,7 @@ class ProposalRow(SQLModel, table=True):
     created_at: datetime = Field(sa_type=UtcDateTime)
     decided_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
     decided_by: str | None = Field(default=None, max_length=450)
+    decision_reason: bytes | None = Field(default=None, sa_type=LargeBinary)
 
 
 class MemoryRow(SQLModel, table=True):

@@ -66,6 +66,7 @@ class ProposalListed(Answer):
     class_: str = Field(serialization_alias="class")
     decision: Literal["approved", "denied", "pending_review"]
     codes: list[str]
+    decision_reason: str | None
     approver: str | None
     subject: str | None
     key: str | None

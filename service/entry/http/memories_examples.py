@@ -26,6 +26,7 @@ PROPOSALS_EXAMPLE: Final[dict[str, Any]] = {
             "class": "preference",
             "decision": "pending_review",
             "codes": ["confidence_too_low", "review_required"],
+            "decision_reason": None,
             "approver": "subject",
             "subject": "user-1",
             "key": "reply_style",

@@ -19,6 +19,7 @@ from service.memories.model import (
     NothingToRemember,
     NotYoursToDecide,
     PurposeNotOfClass,
+    Word,
 )
 from service.memories.propose import propose_memory
 from service.memories.store_proposals import ProposalStore
@@ -100,7 +101,7 @@ def decide(proposal_id: PathId, body: DecideProposal, edge: Edge = needs(PROPOSA
     def work(unit: Unit) -> Reply:
         decided = decide_proposal(
             proposal_id,
-            approve=body.decision == "approve",
+            Word(body.decision == "approve", body.reason),
             unit=unit,
             bundle=active_bundle(unit),
             citations=RecordCitations(unit),

@@ -62,6 +62,7 @@ def proposal_listed(proposal: Proposal, unit: Unit) -> ProposalListed:
         class_=proposal.class_name,
         decision=proposal.outcome.value,
         codes=list(proposal.codes),
+        decision_reason=proposal.decision_reason,
         approver=None if proposal.approver is None else proposal.approver.value,
         subject=None if content is None else content.subject,
         key=None if content is None else content.key,

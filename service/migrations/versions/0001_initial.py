@@ -683,6 +683,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("decided_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("decided_by", sa.String(450), nullable=True),
+        sa.Column("decision_reason", sa.LargeBinary(), nullable=True),
         sa.ForeignKeyConstraint(
             ["tenant_id", "project_id"],
             ["projects.tenant_id", "projects.id"],
