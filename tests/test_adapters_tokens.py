@@ -14,7 +14,7 @@ import toktok
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from service.adapters.tokens import TiktokenCounter
+from service.adapters.tokens import _REFERENCE_ONLY, _UNSURE, TiktokenCounter
 from service.core.tokens import EncodingUnknown, ModelUnknown, TextUncountable
 
 ENCODINGS = ("o200k_base", "o200k_harmony", "cl100k_base")
@@ -199,3 +199,13 @@ def test_many_threads_count_alike(tmp_path: Path) -> None:
 def test_the_library_counts_whole_texts_while_it_cuts_them() -> None:
     # `count` relies on it: the total that `truncate` answers is that of the whole text.
     assert toktok.truncate("one two three four", 1, "o200k_base") == ("one", 4)
+
+
+def test_the_quick_look_passes_nothing_that_only_tiktoken_counts_rightly() -> None:
+    missed = [
+        hex(number)
+        for number in range(sys.maxunicode + 1)
+        if _REFERENCE_ONLY.search(chr(number)) and not _UNSURE.search(chr(number))
+    ]
+
+    assert missed == []

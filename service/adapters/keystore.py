@@ -15,7 +15,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from sqlalchemy import Connection, Table, insert, select, text, update
+from sqlalchemy import Connection, Table, bindparam, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from service.adapters.keystore_tables import CHECKS, DATA_KEYS, EPOCHS, METADATA, TOMBSTONES
@@ -33,6 +33,9 @@ _NONCE_BYTES: Final = 12
 _TENANT_SUBJECT: Final = ""
 _CREATE_LOCK: Final = 0x6B657973
 """PostgreSQL advisory lock held while the tables are made ("keys")."""
+
+_EPOCH: Final = select(EPOCHS.c.epoch).where(EPOCHS.c.tenant_id == bindparam("tenant_id"))
+"""Asked in each unit of work, and so built once."""
 
 
 class MasterKeyWrong(Unavailable):
@@ -124,8 +127,7 @@ class KeyStore:
     def epoch(self, tenant_id: str) -> int:
         """Answer how many keys of the tenant have been destroyed, as the database knows it now."""
         with self._database.read(None) as session:
-            query = select(EPOCHS.c.epoch).where(EPOCHS.c.tenant_id == tenant_id)
-            epoch: int = session.connection().execute(query).scalar() or 0
+            epoch: int = session.connection().execute(_EPOCH, {"tenant_id": tenant_id}).scalar() or 0
         # Two readers may finish in the other order; an epoch never falls.
         self._epochs[tenant_id] = max(epoch, self._epochs.get(tenant_id, 0))
         return self._epochs[tenant_id]

@@ -15,6 +15,7 @@ from service.adapters.qdrant_points import (
     collection_name,
     payload_of,
     point_id,
+    point_ids,
     points_in_scope,
     query_terms,
     stored_terms,
@@ -195,7 +196,7 @@ class QdrantIndex(ABC):
             return selection
         if len(within) > WITHIN_KEYS_MAX:
             raise ValueError(f"at most {WITHIN_KEYS_MAX} passages are scored at once")
-        ids = [point_id(scope.tenant_id, scope.kind, key) for key in within]
+        ids = point_ids(scope.tenant_id, scope.kind, within)
         return selection.among(ids) if ids else None
 
     def _ordered(self, ask: Callable[[int], Sequence[Hit]], limit: int) -> Sequence[Hit]:

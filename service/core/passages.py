@@ -1,11 +1,13 @@
 """The name of one retrievable piece of text, shared by those who keep it and those who find it."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class PassageKey:
-    """One chunk of one version of one item (evidence or memory)."""
+class PassageKey(NamedTuple):
+    """One chunk of one version of one item (evidence or memory).
+
+    A tuple, because it is the key of every dictionary in a search: thousands of times it is hashed there.
+    """
 
     item_id: str
     version: int

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
-from sqlalchemy import delete, func, update
+from sqlalchemy import Row, Select, bindparam, delete, func, update
+from sqlalchemy import select as sqlalchemy_select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import Session, col, select
@@ -44,7 +46,7 @@ class RegistryStore:
 
         On PostgreSQL the transaction must name the credential: no other row is shown to it.
         """
-        row = self._session.exec(select(ApiKeyRow).where(col(ApiKeyRow.id) == key_id).limit(1)).first()
+        row = self._session.connection().execute(_KEY_BY_ID, {"key_id": key_id}).first()
         return None if row is None else (_key_of(row), row.secret_hash)
 
     def find_tenant(self, name: str) -> Tenant | None:
@@ -123,15 +125,11 @@ class IdentityStore:
 
         No subjects: every project of the tenant.
         """
-        query = select(ProjectRow).where(col(ProjectRow.tenant_id) == self._tenant_id)
-        if project_id is not None:
-            query = query.where(col(ProjectRow.id) == project_id)
-        for subject in subjects:
-            memberships = select(MemberRow.project_id).where(
-                col(MemberRow.tenant_id) == self._tenant_id, col(MemberRow.subject) == subject
-            )
-            query = query.where(col(ProjectRow.id).in_(memberships))
-        rows = self._session.exec(query.limit(PROJECTS_MAX))
+        query = _projects_query(len(subjects), has_project=project_id is not None)
+        named = {f"subject_{number}": subject for number, subject in enumerate(subjects)}
+        rows = self._session.connection().execute(
+            query, {"tenant_id": self._tenant_id, "project_id": project_id, **named}
+        )
         return frozenset(Project(row.id, row.name) for row in rows)
 
     def add_member(self, project_id: str, subject: str, *, now: datetime) -> bool:
@@ -217,11 +215,35 @@ class IdentityStore:
         return request.page(keys, [(key.id,) for key in keys])
 
 
+_KEY_BY_ID: Final = (
+    sqlalchemy_select(*ApiKeyRow.__table__.columns)  # type: ignore[attr-defined]  # SQLModel adds it to tables
+    .where(col(ApiKeyRow.id) == bindparam("key_id"))
+    .limit(1)
+)
+
+
+@cache
+def _projects_query(subjects: int, *, has_project: bool) -> Select[str, str]:
+    """Answer the query of `projects_of` for so many subjects: it runs at each request, and is built once."""
+    query = sqlalchemy_select(col(ProjectRow.id), col(ProjectRow.name)).where(
+        col(ProjectRow.tenant_id) == bindparam("tenant_id")
+    )
+    if has_project:
+        query = query.where(col(ProjectRow.id) == bindparam("project_id"))
+    for number in range(subjects):
+        memberships = sqlalchemy_select(col(MemberRow.project_id)).where(
+            col(MemberRow.tenant_id) == bindparam("tenant_id"),
+            col(MemberRow.subject) == bindparam(f"subject_{number}"),
+        )
+        query = query.where(col(ProjectRow.id).in_(memberships))
+    return query.limit(PROJECTS_MAX)
+
+
 def _tenant_of(row: TenantRow) -> Tenant:
     return Tenant(row.id, row.name, row.created_at)
 
 
-def _key_of(row: ApiKeyRow) -> ApiKey:
+def _key_of(row: ApiKeyRow | Row[*tuple[Any, ...]]) -> ApiKey:
     return ApiKey(
         tenant_id=row.tenant_id,
         id=row.id,

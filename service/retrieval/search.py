@@ -94,6 +94,7 @@ class Retriever:
         self._embedder = embedder
         self._sparse = sparse
         self._index = index
+        self._latest: tuple[str, Sequence[float] | None, SparseVector] | None = None
 
     def search(
         self,
@@ -116,8 +117,8 @@ class Retriever:
         if limit < 1 or not 1 <= depth <= DEPTH_MAX:
             raise ValueError(f"limit is at least 1, depth 1 to {DEPTH_MAX}")
         head = _head(query)
-        (vector,) = self._embedder.embed([head])
-        asked = _Query(self._index, scope, vector, self._sparse.encode_query(head))
+        vector, terms = self._encoded(head)
+        asked = _Query(self._index, scope, vector, terms)
         candidates = _Candidates(reread)
         dense, sparse = _first_stage(asked, candidates, limit=limit, depth=depth)
         found = list(dict.fromkeys((*dense, *sparse)))
@@ -131,6 +132,18 @@ class Retriever:
             beside.update(neighbours(universe[len(found) :]))
         _second_stage(asked, universe, dense, sparse)
         return _ranked(universe, candidates.held, dense, sparse, beside)[:limit]
+
+    def _encoded(self, head: str) -> tuple[Sequence[float] | None, SparseVector]:
+        """Answer both forms of a query."""
+        # A package looks for evidence and then for memories with the same words. Only the latest are kept,
+        # in one assignment, so that threads may share them: at worst both encode.
+        latest = self._latest
+        if latest is not None and latest[0] == head:
+            return latest[1:]
+        (vector,) = self._embedder.embed([head])
+        terms = self._sparse.encode_query(head)
+        self._latest = (head, vector, terms)
+        return vector, terms
 
     def rank_texts(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """Answer a fused score for each text in hand, in the order given: higher is more relevant.
