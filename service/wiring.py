@@ -59,6 +59,10 @@ class Record:
         self._closing.close()
 
 
+_OF_EVERY_VOCABULARY: Final = "a \u4e2d \u017f"
+"""Latin, Chinese, and the long s, which only the slower counter counts rightly."""
+
+
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """Everything that a process serves with. Shared by its threads; nothing in it belongs to one request."""
@@ -90,6 +94,12 @@ class Runtime:
             tokens=self.tokens,
             request_id=request_id,
         )
+
+    def warm_up(self) -> None:
+        """Load every vocabulary: the first request that needs one would hold up all others for a second."""
+        for encoding in self.tokens.encodings:
+            self.tokens.count(_OF_EVERY_VOCABULARY, encoding)
+        self.sparse.encode_documents([_OF_EVERY_VOCABULARY])
 
     def close(self) -> None:
         """Release everything, last built first."""

@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,6 +56,20 @@ def test_it_prints_its_address_serves_and_stops_when_told(folder: Path) -> None:
     assert '"event": "request"' in logs
     assert "Traceback" not in logs
     assert not (folder / "index" / "unclean").exists()
+
+
+def test_after_warming_up_no_text_loads_anything(tmp_path: Path) -> None:
+    runtime = build(Settings(data_dir=tmp_path, worker_enabled=False))
+    try:
+        runtime.warm_up()
+
+        started = time.thread_time()
+        for encoding in runtime.tokens.encodings:
+            runtime.tokens.count("\u00e9\u017f \u6587\u5b57", encoding)
+        runtime.sparse.encode_documents(["plot 18", "\u6587\u5b57", "\u304b\u306a"])
+        assert time.thread_time() - started < 0.1
+    finally:
+        runtime.close()
 
 
 def test_a_second_process_on_the_same_folder_is_told_so_in_words(folder: Path) -> None:

@@ -30,6 +30,7 @@ def serve(settings: Settings) -> None:
     try:
         runtime = build(settings)
         try:
+            runtime.warm_up()
             config = uvicorn.Config(
                 create_app(runtime),
                 timeout_graceful_shutdown=_STOP_SECONDS_MAX,
