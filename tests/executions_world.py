@@ -35,19 +35,8 @@ from service.executions.work.model import DeclaredTask, ExitStatus, Input, NewSt
 from service.identity.matrix import scopes_of
 from service.identity.model import Caller, Project, Role
 from service.identity.unit import Unit
-from service.policies.model import (
-    ApprovalNeed,
-    Authority,
-    Bundle,
-    Command,
-    ContractConfirmation,
-    RetainedText,
-    Retention,
-    RoleRule,
-    SourceRule,
-    Stopping,
-    Trust,
-)
+from service.policies.model import Bundle, Command, Retention, RoleRule, SourceRule, Stopping
+from service.policies.words import ApprovalNeed, Authority, ContractConfirmation, RetainedText, Trust
 
 ACME: Final = "01936d7e-0000-7000-8000-00000000acee"
 OTHER: Final = "01936d7e-0000-7000-8000-0000000077e2"

@@ -10,7 +10,7 @@ from conftest import FixedClock
 from http_support import TENANT, Site, open_site
 
 from service.core.database import Database
-from service.policies.load import read_folder
+from service.policies.read_folder import read_folder
 from service.policies.seed import seed_bundle
 
 POLICIES: Final = Path(__file__).parents[1] / "policies"

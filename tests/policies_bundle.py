@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from service.identity.model import Role
 from service.policies.findings import Finding
-from service.policies.load import inspect_files, load_bundle, read_folder
+from service.policies.load import inspect_files, load_bundle
 from service.policies.model import Bundle
+from service.policies.read_folder import read_folder
 from service.policies.verdict import ProposalFacts, Quote, SourceFacts
 from service.policies.words import ProvenanceKind, Trust
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.context.budget import BudgetTooSmall, Demand, Fate, Offer, allocate, sufficient_budgets
-from service.context.model import Overflow
+from service.policies.words import Overflow
 
 OFFERS = st.builds(
     Offer,

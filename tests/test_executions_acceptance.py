@@ -33,7 +33,8 @@ from service.executions.refusals import (
 )
 from service.executions.work.model import DeclaredTask
 from service.identity.model import Role
-from service.policies.model import ContractConfirmation, Stopping
+from service.policies.model import Stopping
+from service.policies.words import ContractConfirmation
 
 OTHER_ARTIFACT = hash_text("build 18")
 

@@ -37,7 +37,8 @@ from service.executions.refusals import (
     ReconciliationNeeded,
 )
 from service.identity.model import Caller
-from service.policies.model import Authority, Bundle, Trust
+from service.policies.model import Bundle
+from service.policies.words import Authority, Trust
 
 
 @pytest.fixture

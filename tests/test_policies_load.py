@@ -7,8 +7,9 @@ from policies_bundle import FOLDER, PURPOSE, default_bundle, default_files, find
 
 from service.identity.model import Role
 from service.policies.findings import BundleInvalid, Severity
-from service.policies.load import inspect_files, load_bundle, read_folder
+from service.policies.load import inspect_files, load_bundle
 from service.policies.model import NO_BUNDLE
+from service.policies.read_folder import read_folder
 from service.policies.words import SectionName, ToolEffect
 
 

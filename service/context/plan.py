@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from service.context.model import Candidate, SectionPlan
 from service.context.request import PackageRequest, RequestInconsistent, SectionLimits
-from service.policies.model import Profile
+from service.policies.profiles import Profile
 from service.policies.words import SectionName
 
 

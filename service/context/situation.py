@@ -13,7 +13,8 @@ from service.executions.ledger.model import Observation
 from service.executions.store import ExecutionStore
 from service.identity.model import Project
 from service.identity.unit import Unit
-from service.policies.model import Bundle, Profile
+from service.policies.model import Bundle
+from service.policies.profiles import Profile
 
 LATEST_TURNS: Final = 20
 """So many of the newest turns are always candidates, whatever they are about."""

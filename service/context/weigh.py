@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from service.policies.model import Authority, Weights
+from service.policies.profiles import Weights
+from service.policies.words import Authority
 
 _SECONDS_A_DAY: Final = 86_400
 _DIGITS: Final = 6

@@ -21,7 +21,8 @@ from service.executions.refusals import (
 from service.executions.sealed import stable_json
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
-from service.policies.model import ApprovalNeed, Bundle
+from service.policies.model import Bundle
+from service.policies.words import ApprovalNeed
 
 
 def intend(execution_id: str, new: NewEffect, *, unit: Unit, bundle: Bundle) -> tuple[Effect, bool]:

@@ -1,7 +1,8 @@
 """Whether a run's retention class keeps what was said."""
 
 from service.executions.model import Execution
-from service.policies.model import Bundle, RetainedText
+from service.policies.model import Bundle
+from service.policies.words import RetainedText
 
 
 def keeps_text(execution: Execution, bundle: Bundle) -> bool:

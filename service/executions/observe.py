@@ -15,8 +15,9 @@ from service.executions.ledger.rules import is_large
 from service.executions.model import OBSERVATIONS_MAX, Execution
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
-from service.policies.evaluate import place_source
-from service.policies.model import Authority, Bundle
+from service.policies.model import Bundle
+from service.policies.sources import place_source
+from service.policies.words import Authority
 
 
 def observe(

@@ -23,7 +23,7 @@ from service.executions.model import (
 )
 from service.executions.money import MICROS_MAX, to_micros
 from service.executions.work.model import Standing, Task
-from service.policies.model import ContractConfirmation
+from service.policies.words import ContractConfirmation
 
 _WORKING: Final = MappingProxyType(
     {

@@ -10,12 +10,11 @@ from datetime import datetime
 from service.policies.classes import MemoryClass, MemorySources
 from service.policies.content import content_fault
 from service.policies.model import Bundle
-from service.policies.sources import TURN_URI, find_source, lowest_trust, place_source
+from service.policies.sources import TURN_URI, find_source, lowest_trust
 from service.policies.verdict import (
     Existing,
     MemoryMode,
     Outcome,
-    Placement,
     ProposalFacts,
     Quote,
     Reason,
@@ -24,8 +23,6 @@ from service.policies.verdict import (
     Verdict,
 )
 from service.policies.words import Approver, ClassScope, ConflictRule, OwnWords, ProvenanceKind, Trust
-
-__all__ = ["Placement", "ProposalFacts", "SourceFacts", "Verdict", "judge_proposal", "place_source"]
 
 _ORDER = list(ReasonCode)
 

@@ -12,11 +12,8 @@ from service.policies.cross_check import MAPPED_SECTIONS, SourceFile, check_part
 from service.policies.file_model import BundleFile
 from service.policies.findings import BundleInvalid, Finding, Place, Severity, in_order, shorten
 from service.policies.model import Bundle, Stopping
-from service.policies.read_folder import read_folder
 from service.policies.read_yaml import read_yaml
 from service.policies.validate_file import check_file
-
-__all__ = ["Inspection", "inspect_files", "load_bundle", "read_folder"]
 
 BUNDLE_BYTES_MAX: Final = 2 * 1024 * 1024
 BUNDLE_FILES_MAX: Final = 200

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from service.policies.cases import Case, CaseFile
-from service.policies.evaluate import judge_proposal, place_source
+from service.policies.evaluate import judge_proposal
 from service.policies.model import Bundle
+from service.policies.sources import place_source
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import typer
 
 from service.entry.cli.output import AsJson, note
 from service.policies.findings import BundleInvalid, Finding
-from service.policies.load import Inspection, inspect_files, read_folder
+from service.policies.load import Inspection, inspect_files
+from service.policies.read_folder import read_folder
 from service.policies.run_cases import CaseResult, run_cases
 from service.policies.schema import bundle_schema, case_schema
 

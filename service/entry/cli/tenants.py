@@ -15,7 +15,7 @@ app = typer.Typer(help="Found tenants and list them.", no_args_is_help=True, add
 def create(name: str, *, as_json: AsJson = False) -> None:
     """Found a tenant, with the policy bundle of the policies folder as its first version."""
     # Policies are read by this command alone, and take a while to load.
-    from service.policies.load import read_folder  # noqa: PLC0415
+    from service.policies.read_folder import read_folder  # noqa: PLC0415
     from service.policies.seed import seed_bundle  # noqa: PLC0415
 
     with open_registry() as registry, registry.write(registry.ids()) as unit:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from service.core.paging import Page
-from service.policies.classes import Expiry
+from service.policies.classes import Expiry, MemoryClass
 from service.policies.load import Inspection
-from service.policies.model import Bundle, MemoryClass
+from service.policies.model import Bundle
 from service.policies.store import ActivePolicy, PolicyVersion
 from service.wire.policies import (
     ClassAnswer,

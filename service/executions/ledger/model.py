@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from service.policies.model import Authority, Trust
+from service.policies.words import Authority, Trust
 
 
 class EffectStatus(StrEnum):

@@ -8,7 +8,7 @@ from service.executions.ledger.model import Effect, EffectStatus, Observation, O
 from service.executions.ledger.tables import EffectRow, ObservationRow
 from service.executions.sealed import SealedText
 from service.executions.sequences import highest
-from service.policies.model import Authority, Trust
+from service.policies.words import Authority, Trust
 
 
 class LedgerStore:
