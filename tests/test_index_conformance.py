@@ -41,6 +41,8 @@ def test_the_suite_also_runs_on_a_server_where_one_is_named() -> None:
     if SERVER_URL is None:
         pytest.skip("no Qdrant server here: the suite runs on one when MUNIMENT_QDRANT_URL names it")
 
+    assert "client-server" in ENGINES
+
 
 def test_two_tenants_with_the_same_content_see_only_their_own(index: QdrantIndex) -> None:
     index.upsert("acme", [point("a1", "outline consent"), point("shared", "outline consent")])
