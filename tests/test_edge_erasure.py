@@ -70,3 +70,20 @@ def test_every_kept_answer_about_a_run_goes_with_the_run(world: MemoryWorld) -> 
     assert emptied == len(calls)
     for path, body in calls:
         assert world.call("POST", path, keyed, body, expect=410)["code"] == "erased"
+
+
+def test_a_kept_package_is_not_repeated_to_who_may_no_longer_read_what_it_shows(world: MemoryWorld) -> None:
+    source = {"uri": "doc://plot-18", "kind": "document", "observed_at": "2026-11-30T10:00:00Z"}
+    text = {"project": "alpha", "text": "Plot 18 is contaminated.", "source": source}
+    package = {"project": "alpha", "query": "plot 18", "purpose": "service", "max_tokens": 4_000}
+    other = world.of("user", "user-2")
+    world.call("POST", "/evidence", world.user, text, expect=201)
+    keyed = other | {"Idempotency-Key": "k-1"}
+    first = world.call("POST", "/context-packages", keyed, package, expect=201)
+
+    world.call("POST", "/evidence", world.user, text | {"readers": ["user:user-1"]}, expect=201)
+
+    assert "contaminated" in first["rendered"]["text"]
+    world.call("POST", "/context-packages", keyed, package, expect=410)
+    fresh = world.call("POST", "/context-packages", other, package, expect=201)
+    assert "contaminated" not in fresh["rendered"]["text"]

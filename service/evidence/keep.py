@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from service.core.errors import Invalid, Refusal
+from service.core.idempotency import IdempotencyStore
 from service.evidence.cut import cut
 from service.evidence.model import Head, Kept, NewEvidence, SupersedeRefused
 from service.evidence.ports import Chunker
@@ -32,6 +33,7 @@ def keep_all(
     outcomes = [keeper.keep(each, named) if isinstance(each, Prepared) else each for each in prepared]
     store.write(keeper.writing)
     keeper.stage()
+    keeper.close_kept_answers()
     return outcomes
 
 
@@ -50,6 +52,7 @@ class _Keeper:
         self._unit = unit
         self._chunker = chunker
         self._heads = heads
+        self._other_readers: list[str] = []
 
     def keep(self, prepared: Prepared, named: Mapping[str, Head]) -> Kept | Refusal:
         """Keep one text, or answer why not."""
@@ -68,6 +71,12 @@ class _Keeper:
         ]
         self._unit.stage_all("evidence.changed", changed)
         self._unit.stage_all("evidence.deleted", [{"item_id": name} for name in self.writing.superseded])
+
+    def close_kept_answers(self) -> None:
+        """Empty the answers that show items whose readers are others now: a repeat is a reading too."""
+        if self._other_readers:
+            answers = IdempotencyStore(self._unit.session, self._unit.tenant_id, self._unit.cipher)
+            answers.erase(self._other_readers)
 
     def _lane(self, prepared: Prepared) -> tuple[str, Head | None]:
         """Answer the first key that is free or whose item this version may join."""
@@ -122,6 +131,8 @@ class _Keeper:
         pieces = new.pieces or cut(new.text, new.media_type, chunker=self._chunker, tokens=unit.tokens)
         rows = VersionRows(prepared, unit, evidence_id, version)
         if head:
+            if head.readers_key != prepared.readers_key:
+                self._other_readers.append(evidence_id)
             self.writing.pointed[evidence_id] = version
             self.writing.superseded.pop(evidence_id, None)
         else:
