@@ -1,4 +1,4 @@
-"""Running it in containers: what is set exists, what is waited for says when it is healthy, Docker reads it."""
+"""Running it in containers: settings exist, neighbours say when they are healthy, Docker reads it."""
 
 import os
 import re
