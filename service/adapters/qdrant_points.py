@@ -129,9 +129,7 @@ def point_ids(tenant_id: str, kind: ItemKind, keys: Iterable[PassageKey]) -> lis
         name.update(f"{len(item_id)}:{item_id}/{version}/{ordinal}".encode())
         digest = name.hexdigest()
         variant = _UUID_VARIANT[digest[16]]
-        ids.append(
-            f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
-        )
+        ids.append(f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}")
     return ids
 
 
