@@ -15,7 +15,7 @@ from service.adapters.keystore import KeyStore
 from service.adapters.qdrant_edge import EdgeIndex
 from service.adapters.subject_cipher import SubjectCiphers
 from service.adapters.tokens import TiktokenCounter
-from service.context.assemble import Sources, build_package
+from service.context.assemble import Sources, build_package, keep_package
 from service.context.model import Package
 from service.context.request import PackageRequest
 from service.core.clock import Clock
@@ -159,12 +159,14 @@ class World:
             project="alpha", purpose="service", max_tokens=4_000, query="status of plot 18"
         )
         with self.unit(who) as unit:
-            return build_package(
+            built = build_package(
                 replace(asked, **fields),
                 unit=unit,
                 bundle=self.bundle,
                 sources=Sources(self.retriever, {"index": self.index.name}),
             )
+            keep_package(built, unit=unit)
+        return built.package
 
 
 @contextmanager

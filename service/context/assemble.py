@@ -1,4 +1,4 @@
-"""Builds a context package: looks up, collects, merges, composes, and keeps the manifest."""
+"""Builds a context package: looks up, collects, merges, composes; and keeps its manifest."""
 
 import json
 import re
@@ -42,8 +42,18 @@ class Sources:
     versions: Mapping[str, str]
 
 
-def build_package(asked: PackageRequest, *, unit: Unit, bundle: Bundle, sources: Sources) -> Package:
-    """Build a package, keep its manifest and record that it was built.
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A package, and what is to be kept of it: `keep_package` does."""
+
+    package: Package
+    kept: KeptPackage
+    request: str
+    items: frozenset[ItemKey]
+
+
+def build_package(asked: PackageRequest, *, unit: Unit, bundle: Bundle, sources: Sources) -> Built:
+    """Build a package out of what one transaction sees, policy included. Only reads.
 
     Raises `NotFound`, `PurposeUnknown`, `ProfileUnknown`, `RequestInconsistent`, `BudgetTooSmall`, `Invalid`
     for an encoding or model that cannot be counted exactly, and `Unavailable` where search is down and the
@@ -61,8 +71,21 @@ def build_package(asked: PackageRequest, *, unit: Unit, bundle: Bundle, sources:
         digest=_marker_digest(asked, package_id, unit),
     )
     package = _package(package_id, composed, situation, encoding, degraded)
-    _keep(package, asked, situation, sources)
-    return package
+    return _built(package, asked, situation, sources)
+
+
+def keep_package(built: Built, *, unit: Unit) -> None:
+    """Keep a package's manifest and record that it was built, perhaps in a later transaction."""
+    PackageStore.of(unit).add(built.kept, built.request, built.items, person=unit.caller.person)
+    record(
+        unit,
+        Action.PACKAGE_BUILT,
+        kind="package",
+        ref=built.package.id,
+        execution_id=built.kept.execution_id,
+        digest=built.package.digest,
+        policy_version=built.package.policy_version,
+    )
 
 
 def kept_items(package: Package) -> frozenset[ItemKey]:
@@ -168,7 +191,7 @@ def _warnings(situation: Situation) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _keep(package: Package, asked: PackageRequest, situation: Situation, sources: Sources) -> None:
+def _built(package: Package, asked: PackageRequest, situation: Situation, sources: Sources) -> Built:
     unit = situation.unit
     kept = KeptPackage(
         id=package.id,
@@ -181,16 +204,7 @@ def _keep(package: Package, asked: PackageRequest, situation: Situation, sources
         manifest=manifest_of(package, asked, sources.versions, unit.cipher.keyed_hash),
         created_at=unit.now,
     )
-    PackageStore.of(unit).add(kept, _request_json(asked), kept_items(package), person=unit.caller.person)
-    record(
-        unit,
-        Action.PACKAGE_BUILT,
-        kind="package",
-        ref=package.id,
-        execution_id=asked.execution_id,
-        digest=package.digest,
-        policy_version=package.policy_version,
-    )
+    return Built(package, kept, _request_json(asked), kept_items(package))
 
 
 def _request_json(asked: PackageRequest) -> str:

@@ -57,7 +57,9 @@ class Database:
             self._writer = _sqlite_engine(parsed, "BEGIN IMMEDIATE")
             self._reader = _sqlite_engine(parsed, "BEGIN")
         else:
-            self._writer = self._reader = _postgresql_engine(parsed)
+            self._writer = _postgresql_engine(parsed)
+            # One pool. By itself PostgreSQL would show each statement of a transaction another moment's data.
+            self._reader = self._writer.execution_options(isolation_level="REPEATABLE READ")
 
     @property
     def engine(self) -> Engine:

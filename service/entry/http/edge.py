@@ -23,7 +23,7 @@ from service.entry.http.body import UploadedFile
 from service.entry.http.idempotency import Attempt, attempt_of
 from service.entry.http.openapi import operation
 from service.entry.http.preconditions import read_version
-from service.entry.http.reply import Answered, Reply, render
+from service.entry.http.reply import Answered, Derived, Reply, render
 from service.entry.http.route import new_router
 from service.entry.http.state import RequestState, state_of
 from service.identity.model import Caller
@@ -32,6 +32,7 @@ from service.wiring import Runtime
 
 __all__ = [
     "Cursor",
+    "Derived",
     "Edge",
     "IfMatch",
     "Limit",
@@ -91,6 +92,27 @@ class Edge:
         if attempt is None:
             return self.write(work)
         return self.transact(lambda unit: self._once(attempt, work, unit)).response()
+
+    def derive(self, work: Callable[[Unit], Derived]) -> Response:
+        """Answer what long reading works out: it blocks no writer, and a short transaction keeps it.
+
+        With an `Idempotency-Key` reading and keeping are one writing transaction, as in `create`: a kept
+        answer holds text, and an erasure that came in between would find nothing of it to empty.
+        """
+
+        def at_once(unit: Unit) -> Reply:
+            derived = work(unit)
+            derived.keep(unit)
+            return derived.reply
+
+        attempt = attempt_of(self.request, self.state)
+        if attempt is not None:
+            return self.transact(lambda unit: self._once(attempt, at_once, unit)).response()
+        with self._open(self.runtime.database.read(self.caller.tenant_id)) as unit:
+            derived = work(unit)
+            answered = self._render(derived.reply)
+        self.transact(derived.keep)
+        return answered.response()
 
     def transact(self, work: Callable[[Unit], Result]) -> Result:
         """Do a part of a request in a writing transaction of its own: for batches, which keep good lines."""

@@ -4,12 +4,12 @@ from typing import Final
 
 from starlette.responses import Response
 
-from service.context.assemble import build_package
+from service.context.assemble import build_package, keep_package
 from service.context.budget import BudgetTooSmall
 from service.context.explain import explain_package
 from service.context.request import ProfileUnknown, PurposeUnknown, RequestInconsistent
 from service.core.errors import NotFound, Unavailable
-from service.entry.http.edge import Edge, PathId, Reply, needs, new_router, operation
+from service.entry.http.edge import Derived, Edge, PathId, Reply, needs, new_router, operation
 from service.entry.http.packages_shapes import (
     explained_answer,
     package_answer,
@@ -118,18 +118,20 @@ def build(body: BuildPackage, edge: Edge = needs(PACKAGES_BUILD)) -> Response:
     """Answer a package that fits `max_tokens` less `reply_reserve`, counted exactly."""
     asked = package_request(body)
 
-    def work(unit: Unit) -> Reply:
+    def work(unit: Unit) -> Derived:
         sources = sources_of(edge.runtime)
-        package = build_package(asked, unit=unit, bundle=active_bundle(unit), sources=sources)
-        return Reply(
+        built = build_package(asked, unit=unit, bundle=active_bundle(unit), sources=sources)
+        package = built.package
+        reply = Reply(
             package_answer(package),
             status=201,
             refs=shown_refs(package, asked.execution_id),
             subjects=shown_subjects(unit),
             project_id=unit.project(asked.project).id,
         )
+        return Derived(reply, lambda keeping: keep_package(built, unit=keeping))
 
-    return edge.create(work)
+    return edge.derive(work)
 
 
 @router.get(

@@ -1,6 +1,6 @@
 """Answers: what a route's work gives back, and its bytes and headers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -9,6 +9,7 @@ from starlette.datastructures import URL
 from starlette.responses import Response
 
 from service.entry.http.preconditions import etag
+from service.identity.unit import Unit
 
 JSON_MEDIA_TYPE: Final = "application/json"
 _EMPTY_STATUS: Final = 204
@@ -31,6 +32,14 @@ class Reply:
     project_id: str | None = None
     subjects: tuple[str, ...] = ()
     media_type: str = JSON_MEDIA_TYPE
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What reading alone worked out: the reply, and what keeps it, in whatever transaction that gets."""
+
+    reply: Reply
+    keep: Callable[[Unit], None]
 
 
 @dataclass(frozen=True, slots=True)
