@@ -19,29 +19,31 @@ def digest_of(package: Package) -> str:
 
     Its id and time are left out: the same request on the same data, policy and marker has the same digest.
     """
+    sections = [
+        [
+            section.name,
+            [[item.candidate.id, item.candidate.version, item.candidate.sha256] for item in section.items],
+        ]
+        for section in package.sections
+    ]
+    omissions = [[one.section, one.kind, one.id, one.version, one.reason] for one in package.omissions]
     return hash_json(
         {
             # Tools may hold integers that canonical JSON has no form for: they are hashed as they are sent.
-            "content": hash_text(json.dumps(package.rendered, ensure_ascii=False, separators=(",", ":"))),
+            "content": _hash_plain(package.rendered),
             "encoding": package.encoding,
             "policy_version": package.policy_version,
             "profile_version": package.profile_version,
-            "sections": [
-                [
-                    section.name,
-                    [
-                        [item.candidate.id, item.candidate.version, item.candidate.sha256]
-                        for item in section.items
-                    ],
-                ]
-                for section in package.sections
-            ],
-            "omissions": [
-                [one.section, one.kind, one.id, one.version, one.reason] for one in package.omissions
-            ],
+            # Long lists of names and numbers, which have one form anyway.
+            "sections": _hash_plain(sections),
+            "omissions": _hash_plain(omissions),
             "degraded": list(package.degraded),
         }
     )
+
+
+def _hash_plain(value: object) -> str:
+    return hash_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def manifest_of(

@@ -1,6 +1,7 @@
 """The enumerations of a bundle. Their values are what an author writes; each list is append-only."""
 
 from enum import StrEnum
+from typing import Final
 
 
 class Trust(StrEnum):
@@ -14,7 +15,7 @@ class Trust(StrEnum):
     @property
     def rank(self) -> int:
         """Position in the order, 0 for the most trusted."""
-        return list(Trust).index(self)
+        return _TRUST_RANKS[self]
 
 
 class Authority(StrEnum):
@@ -30,7 +31,12 @@ class Authority(StrEnum):
     @property
     def rank(self) -> int:
         """Position in the order, 0 for the highest."""
-        return list(Authority).index(self)
+        return _AUTHORITY_RANKS[self]
+
+
+# Asked for each passage of a package, so counted once.
+_TRUST_RANKS: Final = {trust: rank for rank, trust in enumerate(Trust)}
+_AUTHORITY_RANKS: Final = {authority: rank for rank, authority in enumerate(Authority)}
 
 
 class ClassScope(StrEnum):

@@ -66,7 +66,7 @@ def _candidate(
     source, group = passage.source, passage.group
     text = passage.text.strip("\n")
     start = passage.span.start + len(passage.text) - len(passage.text.lstrip("\n"))
-    observed = f"{source.observed_at:%Y-%m-%d}"
+    observed = source.observed_at.date().isoformat()
     title = (group.title if group is not None else "") or passage.title or source.uri
     version = f"{source.source_version}, " if source.source_version and group is None else ""
     return Candidate(
