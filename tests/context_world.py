@@ -29,26 +29,25 @@ from service.identity.unit import Unit
 from service.jobs.index_evidence import EvidenceSource
 from service.jobs.indexer import Indexer
 from service.policies.model import (
-    Amount,
-    ApprovalNeed,
-    Authority,
     Bundle,
     Command,
-    ContractConfirmation,
-    Profile,
     Purpose,
-    RetainedText,
     Retention,
-    RetrievalRule,
     RoleRule,
-    SectionRule,
     SourceRule,
     Stopping,
     ToolRule,
-    Trust,
-    Weights,
 )
-from service.policies.words import Overflow, SectionName
+from service.policies.profiles import Amount, Profile, RetrievalRule, SectionRule, Weights
+from service.policies.words import (
+    ApprovalNeed,
+    Authority,
+    ContractConfirmation,
+    Overflow,
+    RetainedText,
+    SectionName,
+    Trust,
+)
 from service.retrieval.search import Retriever
 
 INSTRUCTIONS: Final = "instructions/default.md"

@@ -7,7 +7,7 @@ from pydantic import ConfigDict, Field
 
 from service.core.hashing import hash_json
 from service.identity.model import Role
-from service.policies.classes import Approval, AutomaticWhen, Expiry, MemoryClass, MemorySources, ValueRule
+from service.policies.classes import MemoryClass
 from service.policies.parts import (
     FrozenMap,
     InstructionPath,
@@ -18,30 +18,16 @@ from service.policies.parts import (
     leave_out_name,
     match_pattern,
 )
-from service.policies.profiles import Amount, Profile, RetrievalRule, SectionRule, Weights
+from service.policies.profiles import Profile
 from service.policies.words import (
     ApprovalNeed,
-    Approver,
     Authority,
-    ClassScope,
-    ConflictRule,
     ContractConfirmation,
-    Overflow,
-    ProvenanceKind,
     RetainedText,
-    SectionName,
     Submission,
     ToolEffect,
     Trust,
 )
-
-__all__ = [
-    "Amount", "Approval", "ApprovalNeed", "Approver", "Authority", "AutomaticWhen", "Bundle", "ClassScope",
-    "Command", "ConflictRule", "ContractConfirmation", "Expiry", "MemoryClass", "MemorySources", "Overflow",
-    "Profile", "ProvenanceKind", "Purpose", "RetainedText", "Retention", "RetrievalRule", "RoleRule",
-    "SectionName", "SectionRule", "SourceRule", "Stopping", "Submission", "ToolEffect", "ToolRule", "Trust",
-    "ValueRule", "Weights",
-]  # fmt: skip
 
 
 class Purpose(Part):
