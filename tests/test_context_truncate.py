@@ -53,6 +53,11 @@ def test_json_cut_anywhere_is_json(value: object, characters: int, indent: int |
         json.loads(kept)
 
 
+def test_a_line_break_of_two_characters_is_never_halved() -> None:
+    assert _cut("one\r\ntwo", 4, Shape.PROSE) == "one"
+    assert _cut("\r\n", 1, Shape.PROSE) is None
+
+
 @pytest.mark.parametrize("shape", [Shape.PROSE, Shape.LINES, Shape.LOG])
 @given(text=st.text(max_size=40), characters=st.integers(0, 40))
 def test_no_cut_splits_a_grapheme(shape: Shape, text: str, characters: int) -> None:

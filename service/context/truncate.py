@@ -85,7 +85,9 @@ def _cuts_after(text: str, boundary: regex.Pattern[str]) -> Sequence[_Cut]:
     ends: dict[int, None] = {}
     for match in boundary.finditer(text):
         end = match.start() + len(match.group().rstrip())
-        if not text[end : end + 1].isspace():
+        if text[end - 1 : end + 1] == "\r\n":
+            end -= 1
+        elif not text[end : end + 1].isspace():
             # Only here could what follows belong to the same grapheme.
             end = cut_at_grapheme(text, end)
         if 0 < end < len(text):
