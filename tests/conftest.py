@@ -49,7 +49,8 @@ def postgresql_address() -> Iterator[str]:
             with psycopg.connect(base, autocommit=True) as connection:
                 connection.execute("CREATE ROLE muniment_app LOGIN CREATEDB NOSUPERUSER")
                 # Nothing here has to survive a power failure, and waiting for the disk is most of a test.
-                for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+                # A vacuum that runs by itself would keep a database from being dropped after its test.
+                for setting in ("fsync", "full_page_writes", "synchronous_commit", "autovacuum"):
                     connection.execute(f"ALTER SYSTEM SET {setting} = off")
                 connection.execute("SELECT pg_reload_conf()")
             yield base.replace("postgres:@", "muniment_app:@", 1)
