@@ -1,5 +1,6 @@
 """`serve`: it says where it listens, ends in order, and refuses a folder that another process holds."""
 
+import gc
 import os
 import signal
 import stat
@@ -58,17 +59,17 @@ def test_it_prints_its_address_serves_and_stops_when_told(folder: Path) -> None:
     assert not (folder / "index" / "unclean").exists()
 
 
-def test_after_warming_up_no_text_loads_anything(tmp_path: Path) -> None:
+def test_after_warming_up_common_text_loads_nothing(tmp_path: Path) -> None:
     runtime = build(Settings(data_dir=tmp_path, worker_enabled=False))
     try:
         runtime.warm_up()
 
         started = time.thread_time()
-        for encoding in runtime.tokens.encodings:
-            runtime.tokens.count("\u00e9\u017f \u6587\u5b57", encoding)
+        runtime.tokens.count("\u00e9\u017f \u6587\u5b57")
         runtime.sparse.encode_documents(["plot 18", "\u6587\u5b57", "\u304b\u306a"])
         assert time.thread_time() - started < 0.1
     finally:
+        gc.unfreeze()
         runtime.close()
 
 
