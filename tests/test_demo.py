@@ -32,11 +32,11 @@ def test_what_the_person_said_is_kept_and_what_was_planted_is_not(printed: str) 
 
 
 def test_the_package_sets_the_register_above_what_the_assistant_said(printed: str) -> None:
-    register = printed.index("system_of_record")
+    cited = re.findall(r"^(E\d)\s+(\S+)", printed, re.MULTILINE)
 
     assert "Plot 18 now has approval" in printed
     assert "claim" in printed
-    assert register < printed.index("third_party document")
+    assert cited[0] == ("E1", "register://plots/18")
     assert "permits.issue" in printed
     assert re.search(r"permits\.issue\s+recovery", printed)
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 from service.entry.demo.calls import Person
 
 REGISTER: Final = (
-    "Plot 18, register entry 7. Outline consent was granted on 3 March. Full approval has not been granted:"
-    " the drainage report is outstanding. No building work may begin before full approval."
+    "Plot 18, register entry 7. Building may not start on plot 18: outline consent was granted on 3 March,"
+    " full approval has not been granted, since the drainage report is outstanding."
 )
 CASE_FILE: Final = (
     "# Case file, plot 18\n\nThe owner asks when building may start. The drainage engineer promised the"
