@@ -1,10 +1,10 @@
 """The bank's documents and tasks: ingest all, build a package for each task, say what it holds."""
 
-import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from benchmarks.corpus import read_documents, read_tasks
+from benchmarks.corpus import Document, read_documents, read_tasks
 from benchmarks.figures import Spread, timed
 from benchmarks.tenancy import batches, ingest, open_tenant, package_request
 from service.entry.demo.local_service import local_service
@@ -18,7 +18,7 @@ def measure_bank(documents_path: Path | None, tasks_path: Path | None, policies_
         client = open_tenant(service, "bank")
         seconds, ids = timed(lambda: ingest(client, batches(documents)))
         print(f"ingest: {len(ids)} documents in {seconds:.2f} s over HTTP ({len(ids) / seconds:.0f}/s)")
-        document_of = {evidence_id: document.id for evidence_id, document in zip(ids, documents, strict=True)}
+        document_of = dict(zip(ids, documents, strict=True))
         times: list[float] = []
         touched: list[float] = []
         whole: list[float] = []
@@ -35,27 +35,31 @@ def measure_bank(documents_path: Path | None, tasks_path: Path | None, policies_
         print(f"package: {Spread(tuple(times)).milliseconds()}, {len(documents)} documents")
         if touched:
             print(
-                f"needed documents touched by a passage: {_mean(touched):.3f}; held whole: {_mean(whole):.3f}"
+                f"needed documents shown by a passage or card: {_mean(touched):.3f};"
+                f" held whole: {_mean(whole):.3f}"
             )
 
 
-def _documents_in(package: dict, document_of: dict[str, str]) -> tuple[set[str], set[str]]:
+def _documents_in(package: dict[str, Any], document_of: dict[str, Document]) -> tuple[set[str], set[str]]:
+    """Answer which documents a passage or card of is shown, and which are shown from end to end.
+
+    Counted by the spans that are there. What is not among the omissions need not be in the package: a chunk
+    beyond the retrieval depth is in neither.
+    """
     seen: set[str] = set()
-    characters: dict[str, int] = {}
+    covered: dict[str, set[int]] = {}
     for section in package["sections"]:
         for item in section["items"]:
-            if item["kind"] == "evidence" and item["id"] in document_of:
-                seen.add(document_of[item["id"]])
-                characters[item["id"]] = characters.get(item["id"], 0) + len(item["text"])
-    missing = {omission["id"] for omission in package["omissions"] if omission["kind"] == "evidence"}
-    complete = {document_of[evidence_id] for evidence_id in characters if evidence_id not in missing}
-    return seen, complete
+            document = document_of.get(item["id"]) if item["kind"] == "evidence" else None
+            if document is None:
+                continue
+            seen.add(document.id)
+            if not item["card"] and item["truncated"] is None:
+                span = item["span"]
+                covered.setdefault(document.id, set()).update(range(span["start"], span["end"]))
+    lengths = {document.id: len(document.text) for document in document_of.values()}
+    return seen, {name for name, places in covered.items() if len(places) == lengths[name]}
 
 
 def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
-
-
-def describe(package: dict) -> str:
-    """Answer a package's choices as JSON, for a look at one task."""
-    return json.dumps({key: package[key] for key in ("used_tokens", "omissions")}, indent=2)
