@@ -11,6 +11,9 @@ from memories_world import MemoryWorld, memory_world
 from service.core import failpoints
 from service.core.database import Database
 from service.core.failpoints import Action
+from service.core.idempotency import IdempotencyStore
+from service.memories.store_proposals import ProposalStore
+from service.memories.store_slots import SlotStore
 from service.memories.tables import MemoryRow, MemoryVersionRow
 from service.retrieval.model import ItemKind
 
@@ -132,3 +135,42 @@ def test_of_many_proposals_at_once_one_value_is_active(world: MemoryWorld) -> No
     assert decisions == ["approved"] * 8
     assert len(active) == 1
     assert world.search(world.agent) == [active[0]["text"]]
+
+
+def test_a_receipt_counts_what_each_store_really_held(world: MemoryWorld) -> None:
+    turn = world.turn()
+    old = world.propose(turn)["memory"]
+    world.propose(turn, text="Prefers detailed explanations")
+
+    receipt = world.call("DELETE", f"/memories/{old['id']}", world.user)["receipt"]
+
+    removed = {store["store"]: store["removed"] for store in receipt["stores"]}
+    # What is superseded has left the index before, and nothing kept an answer with it.
+    assert removed == {"memories": 1, "proposals": 1, "idempotency": 0, "index": 0}
+    assert world.search(world.agent) == ["Prefers detailed explanations"]
+
+
+def test_what_verifies_an_erasure_sees_what_is_still_there(world: MemoryWorld) -> None:
+    waiting = world.propose(world.turn(), confidence=0.6)
+    headers = {**world.agent, "Idempotency-Key": "proposal-1"}
+    body = world.proposal(world.turn(), key="language", text="Prefers English")
+    kept = world.call("POST", "/memory-proposals", headers, body, expect=201)
+    runtime, tenant_id = world.site.runtime, world.site.tenants["acme"]
+    cipher = runtime.ciphers.for_tenant(tenant_id)
+
+    with runtime.database.write(tenant_id) as session:
+        proposals = ProposalStore(session, tenant_id, cipher)
+        slots = SlotStore(session, tenant_id, cipher)
+        answers = IdempotencyStore(session, tenant_id, cipher)
+        refs = [kept["memory"]["id"], kept["id"]]
+
+        assert proposals.count_holding([waiting["id"], kept["id"]]) == 2
+        assert slots.count_versions(kept["memory"]["id"]) == 1
+        assert answers.count_holding(refs) == 1
+        emptied = proposals.forget_memory(kept["memory"]["id"])
+        slots.remove(kept["memory"]["id"])
+        answers.erase(refs)
+        assert proposals.count_holding(emptied) == 0
+        assert slots.count_versions(kept["memory"]["id"]) == 0
+        assert answers.count_holding(refs) == 0
+        assert proposals.count_holding([waiting["id"]]) == 1

@@ -23,8 +23,10 @@ INDEX = "index"
 """The one store that is not part of the transaction."""
 
 
-def forget_memory(memory_id: str, *, unit: Unit, bundle: Bundle) -> Erasure:
+def forget_memory(memory_id: str, *, passages_held: int | None, unit: Unit, bundle: Bundle) -> Erasure:
     """Remove a memory and everything that holds its words; the index is told and checked afterwards.
+
+    `passages_held` is what the index was found to hold of it before; `None` says that it did not answer.
 
     Raises `NotFound` for one that the caller may not read, `Forbidden` for one that is not theirs to delete.
     """
@@ -33,24 +35,26 @@ def forget_memory(memory_id: str, *, unit: Unit, bundle: Bundle) -> Erasure:
     if memory is None:
         raise NotFound
     _only_theirs(memory, unit, bundle)
-    versions = SlotStore.of(unit).remove(memory.id)
+    slots = SlotStore.of(unit)
+    versions = slots.remove(memory.id)
     if not versions:
         # Of two at once the other was first, and its receipt is the one that is true.
         raise NotFound
-    proposals = ProposalStore.of(unit).forget_memory(memory.id)
-    answers = IdempotencyStore(unit.session, unit.tenant_id, unit.cipher).erase([memory.id])
+    proposals = ProposalStore.of(unit)
+    emptied = proposals.forget_memory(memory.id)
+    answers = IdempotencyStore(unit.session, unit.tenant_id, unit.cipher)
+    erased = answers.erase([memory.id])
     unit.stage("memory.deleted", item_id=memory.id)
-    gone = store.get_readable(memory.id, caller=unit.caller, now=unit.now) is None
     erasure = Erasure(
         id=unit.ids(),
         kind="memory",
         ref=memory.id,
         requester=unit.caller.principal,
         stores=(
-            StoreReceipt("memories", versions, gone, is_done=True),
-            StoreReceipt("proposals", proposals, verified=True, is_done=True),
-            StoreReceipt("idempotency", answers, verified=True, is_done=True),
-            StoreReceipt(INDEX, 1, verified=False, is_done=False),
+            _receipt("memories", versions, left=slots.count_versions(memory.id)),
+            _receipt("proposals", len(emptied), left=proposals.count_holding(emptied)),
+            _receipt("idempotency", erased, left=answers.count_holding([memory.id])),
+            StoreReceipt(INDEX, passages_held or 0, verified=False, is_done=False),
         ),
         created_at=unit.now,
         completed_at=None,
@@ -79,6 +83,11 @@ def get_erasure(erasure_id: str, *, unit: Unit) -> Erasure:
     if erasure is None or erasure.requester != unit.caller.principal:
         raise NotFound
     return erasure
+
+
+def _receipt(store: str, removed: int, *, left: int) -> StoreReceipt:
+    """Answer what was done in a store that is part of the transaction; `left` is what it was asked after."""
+    return StoreReceipt(store, removed, verified=left == 0, is_done=left == 0)
 
 
 def _only_theirs(memory: Memory, unit: Unit, bundle: Bundle) -> None:

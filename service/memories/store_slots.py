@@ -157,6 +157,14 @@ class SlotStore:
         self._session.flush()
         return len(versions)
 
+    def count_versions(self, memory_id: str) -> int:
+        """Count the versions of a memory that are there, whoever may read them: an erasure asks."""
+        return self._session.exec(
+            select(func.count())
+            .select_from(MemoryVersionRow)
+            .where(MemoryVersionRow.tenant_id == self._tenant_id, MemoryVersionRow.memory_id == memory_id)
+        ).one()
+
     def _slot(self, slot: Slot) -> tuple[ColumnElement[bool], ...]:
         return (
             col(MemoryRow.tenant_id) == self._tenant_id,

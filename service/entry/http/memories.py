@@ -156,7 +156,10 @@ def search(body: SearchMemories, edge: Edge = needs(MEMORIES_READ)) -> Response:
 )
 def delete(memory_id: PathId, edge: Edge = needs(MEMORIES_OWN)) -> Response:
     """Answer the receipt: for each store what was removed, and what a query of its own found afterwards."""
-    erasure = edge.transact(lambda unit: forget_memory(memory_id, unit=unit, bundle=active_bundle(unit)))
+    held = _passages_held(edge, memory_id)
+    erasure = edge.transact(
+        lambda unit: forget_memory(memory_id, passages_held=held, unit=unit, bundle=active_bundle(unit))
+    )
     return _settle(edge, erasure, lambda settled: MemoryErased(receipt=receipt_answer(settled)))
 
 
@@ -215,11 +218,11 @@ def consents(
 
 def _settle(edge: Edge, erasure: Erasure, answer: Callable[[Erasure], Answer]) -> Response:
     # Between two transactions: the index may take its time, and nobody is to wait for it with a lock.
-    left = _passages_left(edge, erasure.ref)
+    left = _passages_held(edge, erasure.ref)
     return edge.write(lambda unit: Reply(answer(settle_erasure(erasure, passages_left=left, unit=unit))))
 
 
-def _passages_left(edge: Edge, memory_id: str) -> int | None:
+def _passages_held(edge: Edge, memory_id: str) -> int | None:
     try:
         return edge.runtime.index.count_items(edge.caller.tenant_id, ItemKind.MEMORY, [memory_id])
     except Unavailable:
