@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from service.core.paging import PAGE_ITEMS_MAX, page_request
+from service.entry.cli.opening import every
 from service.entry.cli.output import AsJson, Fields, TenantName, answer_list
 from service.identity.tenants import get_tenant, list_tenants
 from service.jobs import reindex as work
@@ -95,13 +95,4 @@ def _tenants(runtime: Runtime, name: str | None) -> list[tuple[str, str]]:
     with runtime.database.read(None) as session:
         if name is not None:
             return [(name, get_tenant(name, session=session).id)]
-    found: list[tuple[str, str]] = []
-    cursor: str | None = None
-    while True:
-        request = page_request(PAGE_ITEMS_MAX, cursor, tenant_id="", filters=())
-        with runtime.database.read(None) as session:
-            page = list_tenants(request, session=session)
-        found += [(tenant.name, tenant.id) for tenant in page.items]
-        cursor = page.next_cursor
-        if cursor is None:
-            return found
+        return [(tenant.name, tenant.id) for tenant in every(partial(list_tenants, session=session))]
