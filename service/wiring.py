@@ -20,7 +20,7 @@ from sqlmodel import Session
 from service.core.cipher import Ciphers
 from service.core.clock import Clock, system_clock
 from service.core.database import Database
-from service.core.failpoints import Action, arm
+from service.core.failpoints import arm
 from service.core.ids import IdSource, new_id
 from service.core.paging import PAGE_ITEMS_MAX, page_request
 from service.core.tokens import TokenCounter
@@ -85,7 +85,9 @@ class Runtime:
     indexers: tuple[Indexer, ...] = ()
     _closing: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
 
-    def unit(self, session: Session, caller: Caller, request_id: str = "") -> Unit:
+    def unit(
+        self, session: Session, caller: Caller, request_id: str = "", *, fencing_token: int | None = None
+    ) -> Unit:
         """Answer a unit of work over an open transaction, with the tenant's cipher and the present moment."""
         return Unit(
             session=session,
@@ -95,6 +97,7 @@ class Runtime:
             cipher=self.ciphers.for_tenant(caller.tenant_id),
             tokens=self.tokens,
             request_id=request_id,
+            fencing_token=fencing_token,
         )
 
     def warm_up(self) -> None:
@@ -131,7 +134,7 @@ def build_record(settings: Settings, *, clock: Clock = system_clock, ids: IdSour
     from service.adapters.master_key import load_master_key  # noqa: PLC0415
     from service.adapters.subject_cipher import SubjectCiphers  # noqa: PLC0415
 
-    arm({name: Action(action) for name, action in settings.failpoints.items()})
+    arm(settings.failpoints)
     key_folder = settings.data_dir / "keystore"
     if settings.keystore_url is None or settings.master_key is None:
         key_folder.mkdir(parents=True, exist_ok=True, mode=_PRIVATE_FOLDER)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column
+from sqlalchemy import JSON, Column, Index
 from sqlmodel import Field, SQLModel
 
 from service.core.database import UtcDateTime
@@ -13,6 +13,7 @@ class AuditEventRow(SQLModel, table=True):
     """One event. Rows are only ever added."""
 
     __tablename__ = "audit_events"
+    __table_args__ = (Index("ix_audit_events_ref", "tenant_id", "kind", "ref", "sequence"),)
 
     tenant_id: str = Field(primary_key=True, max_length=36)
     sequence: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})

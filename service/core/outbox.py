@@ -80,9 +80,18 @@ class Outbox:
         return staged
 
     def stage_all(
-        self, topic: str, payloads: Sequence[dict[str, Any]], *, ids: IdSource, now: datetime
+        self,
+        topic: str,
+        payloads: Sequence[dict[str, Any]],
+        *,
+        ids: IdSource,
+        now: datetime,
+        due_at: datetime | None = None,
     ) -> Sequence[str]:
-        """Add a message for each payload, in order and in one go. Answers their ids."""
+        """Add a message for each payload, in order and in one go. Answers their ids.
+
+        With `due_at`, nobody gets them before that time.
+        """
         fresh = {"claimed_until": None, "attempts": 0, "failure": None}
         rows = [
             {
@@ -91,7 +100,7 @@ class Outbox:
                 "topic": topic,
                 "payload": payload,
                 "created_at": now,
-                "available_at": now,
+                "available_at": max(now, due_at or now),
                 **fresh,
             }
             for payload in payloads

@@ -38,6 +38,20 @@ class ExecutionEnded(Conflict):
     title = "The run is ended"
 
 
+class FencingTokenStale(Conflict):
+    """Another worker holds the run, or the token that was shown is not the newest."""
+
+    code = "fencing_token_stale"
+    title = "This worker no longer holds the run: resume it to learn who does"
+
+
+class RecoveryOnly(Conflict):
+    """The lease is for recovery: nothing new may be done outside until a resume finds the run clear."""
+
+    code = "recovery_only"
+    title = "Under a recovery lease nothing new is done outside"
+
+
 class RunFull(Conflict):
     """The run holds as many entries of this kind as one run may."""
 

@@ -14,6 +14,7 @@ from service.executions.acceptance.model import Candidate, Check
 from service.executions.acceptance.store import AcceptanceStore
 from service.executions.conversation.model import Pin, Summary, Turn
 from service.executions.conversation.store import ConversationStore
+from service.executions.leases.store import LeaseStore
 from service.executions.ledger.model import Effect, Observation
 from service.executions.ledger.store import LedgerStore
 from service.executions.model import STEPS_MAX, Execution, Status
@@ -46,6 +47,7 @@ class ExecutionStore:
         self.work = WorkStore(session, tenant_id, text)
         self.ledger = LedgerStore(session, tenant_id, text)
         self.acceptance = AcceptanceStore(session, tenant_id, text)
+        self.leases = LeaseStore(session, tenant_id)
 
     @classmethod
     def of(cls, unit: Unit) -> Self:

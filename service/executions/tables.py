@@ -1,4 +1,4 @@
-"""Rows of runs and their checkpoints."""
+"""Rows of runs, their checkpoints, and what people did to them."""
 
 from datetime import datetime
 
@@ -59,6 +59,9 @@ class ExecutionRow(SQLModel, table=True):
     contract_origin: str = Field(max_length=16)
     contract_confirmed_by: str | None = Field(default=None, max_length=200)
     finish_asked: bool = False
+    ended_reason: str | None = Field(default=None, max_length=64)
+    environment: bytes | None = Field(default=None, sa_type=LargeBinary)
+    environment_checks: int = 0
     objective: bytes | None = Field(default=None, sa_type=LargeBinary)
     requirements: bytes | None = Field(default=None, sa_type=LargeBinary)
     requirement_ids: list[str] = Field(sa_column=Column(JSON, nullable=False))
@@ -87,4 +90,23 @@ class CheckpointRow(SQLModel, table=True):
     state_hash: str | None = Field(default=None, max_length=71)
     derived_from: list[str] = Field(sa_column=Column(JSON, nullable=False))
     by: str = Field(max_length=200)
+    created_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class InterventionRow(SQLModel, table=True):
+    """One act of a person upon a run from outside, with the reason that was given."""
+
+    __tablename__ = "interventions"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "execution_id"], ["executions.tenant_id", "executions.id"]),
+        Index("ix_interventions_execution", "tenant_id", "execution_id"),
+    )
+
+    tenant_id: str = Field(primary_key=True, max_length=36)
+    id: str = Field(primary_key=True, max_length=36)
+    execution_id: str = Field(max_length=36)
+    action: str = Field(max_length=16)
+    operation_id: str | None = Field(default=None, max_length=200)
+    reason: bytes | None = Field(default=None, sa_type=LargeBinary)
+    by: str = Field(max_length=450)
     created_at: datetime = Field(sa_type=UtcDateTime)

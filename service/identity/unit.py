@@ -17,7 +17,10 @@ from service.identity.model import Caller, Project
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Handed to every verb. The edge opens it, commits or rolls back, and nobody below does either."""
+    """Handed to every verb. The edge opens it, commits or rolls back, and nobody below does either.
+
+    `fencing_token` is the one that came with the request: whoever writes to a run that is leased shows it.
+    """
 
     session: Session
     caller: Caller
@@ -26,6 +29,7 @@ class Unit:
     cipher: Cipher
     tokens: TokenCounter
     request_id: str = ""
+    fencing_token: int | None = None
 
     @property
     def tenant_id(self) -> str:
@@ -40,6 +44,10 @@ class Unit:
     def stage(self, topic: str, **payload: str | int | list[str] | None) -> None:
         """Stage a message that is delivered after this transaction commits."""
         self.outbox.stage(topic, dict(payload), ids=self.ids, now=self.now)
+
+    def stage_at(self, topic: str, due_at: datetime, **payload: str | int | list[str] | None) -> None:
+        """Stage a message that is delivered once `due_at` has come, and not before this commits."""
+        self.outbox.stage_all(topic, [dict(payload)], ids=self.ids, now=self.now, due_at=due_at)
 
     def stage_all(self, topic: str, payloads: Sequence[dict[str, Any]]) -> None:
         """Stage a message for each payload, as `stage` does for one."""

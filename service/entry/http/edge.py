@@ -6,7 +6,7 @@ afterwards is decided here for all of them.
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Final, TypeVar
 
 import structlog
@@ -17,15 +17,17 @@ from sqlmodel import Session
 from starlette.responses import Response
 
 from service.core.errors import NotFound
+from service.core.failpoints import hit
 from service.core.ids import is_id
 from service.core.paging import PAGE_ITEMS_MAX, PageRequest, page_request
 from service.entry.http.body import UploadedFile
 from service.entry.http.idempotency import Attempt, attempt_of
 from service.entry.http.openapi import operation
-from service.entry.http.preconditions import read_version
+from service.entry.http.preconditions import read_fencing_token, read_version
 from service.entry.http.reply import Answered, Derived, Reply, render
 from service.entry.http.route import new_router
 from service.entry.http.state import RequestState, state_of
+from service.identity.matrix import EXECUTIONS_WRITE, PACKAGES_BUILD
 from service.identity.model import Caller
 from service.identity.unit import Unit
 from service.wiring import Runtime
@@ -63,6 +65,7 @@ class Edge:
     runtime: Runtime
     state: RequestState
     request: Request = field(repr=False)
+    fencing_token: int | None = None
 
     @property
     def caller(self) -> Caller:
@@ -117,10 +120,13 @@ class Edge:
     def transact(self, work: Callable[[Unit], Result]) -> Result:
         """Do a part of a request in a writing transaction of its own: for batches, which keep good lines."""
         tenant_id = self.caller.tenant_id
+        point = f"http.{self.request.scope['endpoint'].__name__}"
         with self._open(self.runtime.database.write(tenant_id)) as unit:
             result = work(unit)
             unit.session.flush()
             staged = bool(unit.session.info.get("staged"))
+            hit(f"{point}.before_commit")
+        hit(f"{point}.after_commit")
         if staged:
             self._deliver(tenant_id)
         return result
@@ -134,7 +140,7 @@ class Edge:
     @contextmanager
     def _open(self, transaction: AbstractContextManager[Session]) -> Iterator[Unit]:
         with transaction as session:
-            yield self.runtime.unit(session, self.caller, self.request_id)
+            yield self.runtime.unit(session, self.caller, self.request_id, fencing_token=self.fencing_token)
 
     def _once(self, attempt: Attempt, work: Work, unit: Unit) -> Answered:
         kept = attempt.claim(unit)
@@ -162,9 +168,23 @@ async def _edge(request: Request, _credential: Annotated[object, Depends(_CREDEN
     return Edge(request.app.state.runtime, state_of(request.scope), request)
 
 
+async def _fenced_edge(
+    edge: Annotated[Edge, Depends(_edge)],
+    fencing_token: Annotated[
+        str | None,
+        Header(alias="Fencing-Token", description="The token of the run's lease, while one lives."),
+    ] = None,
+) -> Edge:
+    return replace(edge, fencing_token=read_fencing_token(fencing_token))
+
+
+_FENCED: Final = frozenset({EXECUTIONS_WRITE, PACKAGES_BUILD})
+"""Scopes of the calls that may be made under a lease."""
+
+
 def needs(scope: str, *alternatives: str) -> Any:  # noqa: ANN401 - the default value of a parameter typed `Edge`
     """Demand that the caller's credential carries `scope` or one of the alternatives; answers the `Edge`."""
-    return Security(_edge, scopes=[scope, *alternatives])
+    return Security(_fenced_edge if scope in _FENCED else _edge, scopes=[scope, *alternatives])
 
 
 async def _if_match(value: Annotated[str | None, Header(alias="If-Match")] = None) -> int:

@@ -76,4 +76,5 @@ class SummaryRow(SQLModel, table=True):
     model: str = Field(max_length=200)
     tokens: int
     supersedes: str | None = Field(default=None, max_length=36)
+    derived_from: list[str] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
     created_at: datetime = Field(sa_type=UtcDateTime)

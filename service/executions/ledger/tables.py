@@ -50,6 +50,10 @@ class EffectRow(SQLModel, table=True):
         ForeignKeyConstraint(["tenant_id", "execution_id"], ["executions.tenant_id", "executions.id"]),
         UniqueConstraint("tenant_id", "execution_id", "sequence", name="uq_effects_sequence"),
         CheckConstraint(f"status IN ({_EFFECT_STATUSES})", name="ck_effects_status"),
+        CheckConstraint("attempts >= 0", name="ck_effects_attempts"),
+        ForeignKeyConstraint(
+            ["tenant_id", "approval_id"], ["approvals.tenant_id", "approvals.id"], name="fk_effects_approval"
+        ),
     )
 
     tenant_id: str = Field(primary_key=True, max_length=36)
@@ -61,6 +65,15 @@ class EffectRow(SQLModel, table=True):
     request_hash: str = Field(max_length=128)
     status: str = Field(max_length=16)
     downstream_ref: str | None = Field(default=None, max_length=500)
+    command_hash: str | None = Field(default=None, max_length=71)
+    approval_id: str | None = Field(default=None, max_length=36)
+    connector: str | None = Field(default=None, max_length=64)
+    attempts: int = 0
+    dispatched_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    failure: str | None = Field(default=None, max_length=64)
+    settled_basis: str | None = Field(default=None, max_length=16)
+    settled_by: str | None = Field(default=None, max_length=450)
+    evidence_id: str | None = Field(default=None, max_length=36)
     by: str = Field(max_length=200)
     created_at: datetime = Field(sa_type=UtcDateTime)
     updated_at: datetime = Field(sa_type=UtcDateTime)

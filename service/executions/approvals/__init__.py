@@ -1,0 +1,1 @@
+"""Approvals: one person's yes to one exact command, once."""

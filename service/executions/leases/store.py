@@ -1,0 +1,45 @@
+"""The queries of one tenant's leases."""
+
+from sqlmodel import Session
+
+from service.executions.leases.model import Lease, LeaseMode
+from service.executions.leases.tables import LeaseRow
+
+
+class LeaseStore:
+    """Reads and keeps; the run must be held, so that two never take its lease at once."""
+
+    def __init__(self, session: Session, tenant_id: str) -> None:
+        self._session = session
+        self._tenant_id = tenant_id
+
+    def find(self, execution_id: str) -> Lease | None:
+        """Answer the run's newest lease, living or not; `None` when there never was one."""
+        row = self._session.get(LeaseRow, (self._tenant_id, execution_id), populate_existing=True)
+        if row is None:
+            return None
+        return Lease(
+            execution_id=row.execution_id,
+            fencing_token=row.fencing_token,
+            mode=LeaseMode(row.mode),
+            holder=row.holder,
+            taken_at=row.taken_at,
+            expires_at=row.expires_at,
+            released=row.released,
+        )
+
+    def keep(self, lease: Lease) -> None:
+        """Write the run's lease over the one before."""
+        self._session.merge(
+            LeaseRow(
+                tenant_id=self._tenant_id,
+                execution_id=lease.execution_id,
+                fencing_token=lease.fencing_token,
+                mode=lease.mode,
+                holder=lease.holder,
+                taken_at=lease.taken_at,
+                expires_at=lease.expires_at,
+                released=lease.released,
+            )
+        )
+        self._session.flush()
