@@ -145,6 +145,15 @@ class IdempotencyStore:
         for ref in sorted(set(refs)):
             self._session.add(IdempotencyRefRow(tenant_id=self._tenant_id, ref=ref, key_hash=key_hash))
 
+    def release(self, *, key: str) -> None:
+        """Free a claimed key in the transaction that claimed it."""
+        self._session.exec(
+            delete(IdempotencyRow).where(
+                col(IdempotencyRow.tenant_id) == self._tenant_id,
+                col(IdempotencyRow.key_hash) == self._cipher.keyed_hash(key),
+            )
+        )
+
     def erase(self, refs: Sequence[str]) -> int:
         """Empty every answer that holds text of these items; their keys answer `Gone` from now on.
 

@@ -16,7 +16,7 @@ from pydantic import AfterValidator
 from sqlmodel import Session
 from starlette.responses import Response
 
-from service.core.errors import NotFound
+from service.core.errors import NotFound, Refusal
 from service.core.failpoints import hit
 from service.core.ids import is_id
 from service.core.paging import PAGE_ITEMS_MAX, PageRequest, page_request
@@ -55,7 +55,9 @@ _CREDENTIAL: Final = HTTPBearer(
 )
 
 Result = TypeVar("Result")
-Work = Callable[[Unit], Reply]
+Work = Callable[[Unit], Reply | Refusal]
+"""What a route does. A refusal that it raises undoes all of it; one that it returns is raised after the
+commit, so that what was found out on the way stands although the caller is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +82,21 @@ class Edge:
     def read(self, work: Work) -> Response:
         """Do the work in a reading transaction and answer its reply."""
         with self._open(self.runtime.database.read(self.caller.tenant_id)) as unit:
-            return self._render(work(unit)).response()
+            return _respond(self._render(work(unit)))
 
     def write(self, work: Work) -> Response:
         """Do the work in a writing transaction, commit, deliver what it staged, and answer its reply.
 
         The reply is written out before the commit: an answer that cannot be sent is never kept.
         """
-        return self.transact(lambda unit: self._render(work(unit))).response()
+        return _respond(self.transact(lambda unit: self._render(work(unit))))
 
     def create(self, work: Work) -> Response:
         """Do as `write`, once for each `Idempotency-Key`: a repeat gets the first answer again."""
         attempt = attempt_of(self.request, self.state)
         if attempt is None:
             return self.write(work)
-        return self.transact(lambda unit: self._once(attempt, work, unit)).response()
+        return _respond(self.transact(lambda unit: self._once(attempt, work, unit)))
 
     def derive(self, work: Callable[[Unit], Derived]) -> Response:
         """Answer what long reading works out: it blocks no writer, and a short transaction keeps it.
@@ -110,12 +112,12 @@ class Edge:
 
         attempt = attempt_of(self.request, self.state)
         if attempt is not None:
-            return self.transact(lambda unit: self._once(attempt, at_once, unit)).response()
+            return _respond(self.transact(lambda unit: self._once(attempt, at_once, unit)))
         with self._open(self.runtime.database.read(self.caller.tenant_id)) as unit:
             derived = work(unit)
             answered = self._render(derived.reply)
         self.transact(derived.keep)
-        return answered.response()
+        return _respond(answered)
 
     def transact(self, work: Callable[[Unit], Result]) -> Result:
         """Do a part of a request in a writing transaction of its own: for batches, which keep good lines."""
@@ -142,18 +144,21 @@ class Edge:
         with transaction as session:
             yield self.runtime.unit(session, self.caller, self.request_id, fencing_token=self.fencing_token)
 
-    def _once(self, attempt: Attempt, work: Work, unit: Unit) -> Answered:
+    def _once(self, attempt: Attempt, work: Work, unit: Unit) -> Answered | Refusal:
         kept = attempt.claim(unit)
         if kept is not None:
             return kept
         reply = work(unit)
-        answered = self._render(reply)
+        if isinstance(reply, Refusal):
+            attempt.release(unit)
+            return reply
+        answered = render(reply, self.request.url)
         unit.session.flush()
         attempt.keep(unit, answered, reply)
         return answered
 
-    def _render(self, reply: Reply) -> Answered:
-        return render(reply, self.request.url)
+    def _render(self, reply: Reply | Refusal) -> Answered | Refusal:
+        return reply if isinstance(reply, Refusal) else render(reply, self.request.url)
 
     def _deliver(self, tenant_id: str) -> None:
         # The work is committed: whatever fails now must not tell the client that it was not.
@@ -161,6 +166,12 @@ class Edge:
             self.runtime.relay.drain(tenant_id)
         except Exception as failure:  # noqa: BLE001 - the message stays in the outbox and is tried again
             _log.warning("drain_failed", request_id=self.request_id, failure=type(failure).__name__)
+
+
+def _respond(outcome: Answered | Refusal) -> Response:
+    if isinstance(outcome, Refusal):
+        raise outcome
+    return outcome.response()
 
 
 async def _edge(request: Request, _credential: Annotated[object, Depends(_CREDENTIAL)]) -> Edge:

@@ -48,6 +48,10 @@ class Attempt:
         kept = Kept(answered.status, answered.headers, answered.text, reply.project_id)
         _store(unit).keep(key=self.key, answer=kept, refs=reply.refs, subjects=reply.subjects)
 
+    def release(self, unit: Unit) -> None:
+        """Let the key go: what was refused keeps no answer, although something else was written."""
+        _store(unit).release(key=self.key)
+
 
 def attempt_of(request: Request, state: RequestState) -> Attempt | None:
     """Answer the request's attempt, `None` without a key. Raises `KeyMalformed`."""
