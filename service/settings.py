@@ -41,6 +41,12 @@ class Settings(BaseSettings):
     requests_per_minute: int = Field(
         default=6_000, ge=1, description="Requests that one credential may make in a minute before 429."
     )
+    lease_seconds: int = Field(
+        default=120,
+        ge=5,
+        le=3_600,
+        description="How long a worker's lease of a run lives unless it is renewed.",
+    )
     failpoints: dict[str, str] = Field(
         default_factory=dict, description="For tests only: points where the process stops, as JSON."
     )

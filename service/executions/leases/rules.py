@@ -1,7 +1,7 @@
 """Who may write to a run under which token, and who gets its lease. Pure."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from service.executions.leases.model import LEASE_LIFETIME, Lease, LeaseMode
 
@@ -26,12 +26,22 @@ def token_fits(lease: Lease | None, token: int | None, now: datetime) -> bool:
 
 
 def grant(
-    lease: Lease | None, *, execution_id: str, mode: LeaseMode, holder: str, token: int | None, now: datetime
+    lease: Lease | None,
+    *,
+    execution_id: str,
+    mode: LeaseMode,
+    holder: str,
+    token: int | None,
+    now: datetime,
+    lifetime: timedelta = LEASE_LIFETIME,
 ) -> Grant:
-    """Decide who goes on with a run: the holder in a new mode, a newcomer once no lease lives, else none."""
+    """Decide who goes on with a run: the holder in a new mode, a newcomer once no lease lives, else none.
+
+    The lease lives for `lifetime` from `now`.
+    """
     lives = lease is not None and lease.lives(now)
     if lease is not None and lives and token == lease.fencing_token:
-        return Grant(replace(lease, mode=mode, expires_at=now + LEASE_LIFETIME), is_renewal=True)
+        return Grant(replace(lease, mode=mode, expires_at=now + lifetime), is_renewal=True)
     if lives:
         return Grant(None)
     return Grant(
@@ -41,6 +51,6 @@ def grant(
             mode=mode,
             holder=holder,
             taken_at=now,
-            expires_at=now + LEASE_LIFETIME,
+            expires_at=now + lifetime,
         )
     )
