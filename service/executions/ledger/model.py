@@ -21,6 +21,18 @@ class EffectStatus(StrEnum):
     ESCALATED = "escalated"
 
 
+class SettledBasis(StrEnum):
+    """On whose word an effect stands where it stands."""
+
+    REPORT = "report"
+    """Whoever did the operation said so."""
+    CONNECTOR = "connector"
+    """The downstream answered the service itself."""
+    OPERATOR = "operator"
+    EVIDENCE = "evidence"
+    """Evidence that the run's agent or user showed."""
+
+
 @dataclass(frozen=True, slots=True)
 class ObservedSource:
     """Where a tool result comes from and when it was true."""
@@ -83,6 +95,11 @@ class Effect:
     """One external operation. `operation_id` is unique in its run.
 
     `request_hash` is keyed, of kind and request: equal requests of the tenant have equal hashes.
+    `command_hash` is `sha256:<hex>` of the RFC 8785 form of `{"kind": kind, **request}`, which approvals are
+    bound to; `None` for a request that has no such form. `connector` names what delivers it, `None` when the
+    agent does it itself. `attempts` counts dispatches and `dispatched_at` is the last one's time. `failure`
+    is a code: why it failed, or why nobody knows. `settled_by` says who on that basis settled it, and
+    `evidence_id` what they showed.
     """
 
     execution_id: str
@@ -95,3 +112,12 @@ class Effect:
     by: str
     created_at: datetime
     updated_at: datetime
+    command_hash: str | None = None
+    approval_id: str | None = None
+    connector: str | None = None
+    attempts: int = 0
+    dispatched_at: datetime | None = None
+    failure: str | None = None
+    settled_basis: SettledBasis | None = None
+    settled_by: str | None = None
+    evidence_id: str | None = None

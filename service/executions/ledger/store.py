@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sqlmodel import Session, col, select
 
-from service.executions.ledger.model import Effect, EffectStatus, Observation, ObservedSource
+from service.executions.ledger.model import Effect, EffectStatus, Observation, ObservedSource, SettledBasis
 from service.executions.ledger.tables import EffectRow, ObservationRow
 from service.executions.sealed import SealedText
 from service.executions.sequences import highest
@@ -96,6 +96,9 @@ class LedgerStore:
                 request_hash=effect.request_hash,
                 status=effect.status,
                 downstream_ref=effect.downstream_ref,
+                command_hash=effect.command_hash,
+                approval_id=effect.approval_id,
+                connector=effect.connector,
                 by=effect.by,
                 created_at=effect.created_at,
                 updated_at=effect.updated_at,
@@ -104,17 +107,24 @@ class LedgerStore:
         self._session.flush()
 
     def settle_effect(self, effect: Effect) -> None:
-        """Write an effect's new status and downstream reference."""
+        """Write what may change of an effect: status, reference, attempts, and on whose word it stands."""
         row = self._session.get_one(EffectRow, (self._tenant_id, effect.execution_id, effect.operation_id))
         row.status = effect.status
         row.downstream_ref = effect.downstream_ref
+        row.attempts = effect.attempts
+        row.dispatched_at = effect.dispatched_at
+        row.failure = effect.failure
+        row.settled_basis = effect.settled_basis
+        row.settled_by = effect.settled_by
+        row.evidence_id = effect.evidence_id
         row.updated_at = effect.updated_at
         self._session.add(row)
         self._session.flush()
 
     def find_effect(self, execution_id: str, operation_id: str) -> Effect | None:
-        """Answer the run's effect of that operation id, or `None`."""
-        row = self._session.get(EffectRow, (self._tenant_id, execution_id, operation_id))
+        """Answer the run's effect of that operation id, or `None`; as it is now, whatever was read before."""
+        key = (self._tenant_id, execution_id, operation_id)
+        row = self._session.get(EffectRow, key, populate_existing=True)
         return None if row is None else self._effect(row)
 
     def effects(self, execution_id: str) -> Sequence[Effect]:
@@ -165,4 +175,13 @@ class LedgerStore:
             by=row.by,
             created_at=row.created_at,
             updated_at=row.updated_at,
+            command_hash=row.command_hash,
+            approval_id=row.approval_id,
+            connector=row.connector,
+            attempts=row.attempts,
+            dispatched_at=row.dispatched_at,
+            failure=row.failure,
+            settled_basis=None if row.settled_basis is None else SettledBasis(row.settled_basis),
+            settled_by=row.settled_by,
+            evidence_id=row.evidence_id,
         )
