@@ -42,7 +42,7 @@ def intend(execution_id: str, new: NewEffect, *, unit: Unit, bundle: Bundle) -> 
     if new.approval_id is not None:
         raise ApprovalUnknown(pointer="/approval_id")
     _check_command(new.kind, unit=unit, bundle=bundle)
-    refuse_full(len(store.effects(execution_id)), EFFECTS_MAX)
+    refuse_full(store.ledger.count_effects(execution_id), EFFECTS_MAX)
     effect = Effect(
         execution_id=execution.id,
         operation_id=new.operation_id,

@@ -23,8 +23,7 @@ def log_step(execution_id: str, new: NewStep, *, unit: Unit) -> tuple[Step, bool
     first = store.work.find_completed(execution_id, key)
     if first is not None:
         return first, False
-    declared = {task.id: task for task in store.work.declared(execution_id)}
-    missing = missing_outputs(declared.get(new.task_id), new)
+    missing = missing_outputs(store.work.find_declared(execution_id, new.task_id), new)
     if missing:
         raise OutputsMissing(pointer="/outputs", missing=list(missing))
     sequence = store.work.next_sequence(execution_id)

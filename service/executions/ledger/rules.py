@@ -23,7 +23,8 @@ EFFECT_NEXT: Final[Mapping[EffectStatus, frozenset[EffectStatus]]] = MappingProx
 there. Out of `unknown` no word of the agent's leads."""
 assert EFFECT_NEXT.keys() == set(EffectStatus)
 
-_UNKNOWN: Final = frozenset({EffectStatus.DISPATCHED, EffectStatus.UNKNOWN})
+UNKNOWN: Final = frozenset({EffectStatus.DISPATCHED, EffectStatus.UNKNOWN})
+"""In these nobody knows an effect's outcome."""
 
 INLINE_TOKENS_MAX: Final = 2_000
 INLINE_BYTES_MAX: Final = 32 * 1024
@@ -32,7 +33,7 @@ INLINE_BYTES_MAX: Final = 32 * 1024
 
 def is_unknown(effect: Effect) -> bool:
     """Say whether nobody knows an effect's outcome; dispatched without an outcome counts so."""
-    return effect.status in _UNKNOWN
+    return effect.status in UNKNOWN
 
 
 def is_large(content: str, tokens: int) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlmodel import Session, col, select
 
 from service.executions.ledger.model import Effect, EffectStatus, Observation, ObservedSource, SettledBasis
+from service.executions.ledger.rules import UNKNOWN
 from service.executions.ledger.tables import EffectRow, ObservationRow
 from service.executions.sealed import SealedText
 from service.executions.sequences import highest
@@ -79,18 +80,12 @@ class LedgerStore:
     def add_effect(self, effect: Effect, *, person: str | None) -> None:
         """Keep a new intent."""
         place = f"effects/{effect.execution_id}/{effect.operation_id}/request"
-        before = highest(
-            self._session,
-            EffectRow.sequence,
-            EffectRow.tenant_id == self._tenant_id,
-            EffectRow.execution_id == effect.execution_id,
-        )
         self._session.add(
             EffectRow(
                 tenant_id=self._tenant_id,
                 execution_id=effect.execution_id,
                 operation_id=effect.operation_id,
-                sequence=before + 1,
+                sequence=self.count_effects(effect.execution_id) + 1,
                 kind=effect.kind,
                 request=self._text.seal_json(dict(effect.request), person=person, place=place),
                 request_hash=effect.request_hash,
@@ -126,6 +121,24 @@ class LedgerStore:
         key = (self._tenant_id, execution_id, operation_id)
         row = self._session.get(EffectRow, key, populate_existing=True)
         return None if row is None else self._effect(row)
+
+    def count_effects(self, execution_id: str) -> int:
+        """Answer how many effects the run holds. None is ever taken away: the newest one's number says it."""
+        return highest(
+            self._session,
+            EffectRow.sequence,
+            EffectRow.tenant_id == self._tenant_id,
+            EffectRow.execution_id == execution_id,
+        )
+
+    def has_unknown(self, execution_id: str) -> bool:
+        """Say whether the outcome of any effect is unknown, without reading a single one."""
+        query = select(EffectRow.sequence).where(
+            EffectRow.tenant_id == self._tenant_id,
+            EffectRow.execution_id == execution_id,
+            col(EffectRow.status).in_(sorted(UNKNOWN)),
+        )
+        return self._session.exec(query.limit(1)).first() is not None
 
     def effects(self, execution_id: str) -> Sequence[Effect]:
         """Answer all effects of the run in the order they were intended."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, LargeBinary, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, LargeBinary, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 from service.core.database import UtcDateTime
@@ -49,6 +49,7 @@ class EffectRow(SQLModel, table=True):
     __table_args__ = (
         ForeignKeyConstraint(["tenant_id", "execution_id"], ["executions.tenant_id", "executions.id"]),
         UniqueConstraint("tenant_id", "execution_id", "sequence", name="uq_effects_sequence"),
+        Index("ix_effects_status", "tenant_id", "execution_id", "status"),
         CheckConstraint(f"status IN ({_EFFECT_STATUSES})", name="ck_effects_status"),
         CheckConstraint("attempts >= 0", name="ck_effects_attempts"),
         ForeignKeyConstraint(

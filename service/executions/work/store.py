@@ -20,15 +20,12 @@ class WorkStore:
 
     def declared(self, execution_id: str) -> Sequence[DeclaredTask]:
         """Answer the run's tasks in the manifest's order."""
-        return [
-            DeclaredTask(
-                id=row.id,
-                title=self._text.open(row.title, place=f"tasks/{execution_id}/{row.id}/title"),
-                inputs=tuple(row.inputs),
-                outputs=tuple(row.outputs),
-            )
-            for row in self._rows(execution_id)
-        ]
+        return [self._task(row) for row in self._rows(execution_id)]
+
+    def find_declared(self, execution_id: str, task_id: str) -> DeclaredTask | None:
+        """Answer the run's declared task of that id, or `None`."""
+        row = self._session.get(TaskRow, (self._tenant_id, execution_id, task_id))
+        return None if row is None else self._task(row)
 
     def declare(self, execution_id: str, tasks: Sequence[DeclaredTask], *, person: str | None) -> None:
         """Make these the run's tasks, in this order."""
@@ -110,6 +107,14 @@ class WorkStore:
             .where(TaskRow.tenant_id == self._tenant_id, TaskRow.execution_id == execution_id)
             .order_by(col(TaskRow.position), col(TaskRow.id))
         ).all()
+
+    def _task(self, row: TaskRow) -> DeclaredTask:
+        return DeclaredTask(
+            id=row.id,
+            title=self._text.open(row.title, place=f"tasks/{row.execution_id}/{row.id}/title"),
+            inputs=tuple(row.inputs),
+            outputs=tuple(row.outputs),
+        )
 
     def _step(self, row: StepRow) -> Step:
         return Step(

@@ -152,6 +152,7 @@ def _widen_effects() -> None:
         effects.create_foreign_key(
             "fk_effects_approval", "approvals", ["tenant_id", "approval_id"], ["tenant_id", "id"]
         )
+    op.create_index("ix_effects_status", "effects", ["tenant_id", "execution_id", "status"])
 
 
 def _of_a_run() -> sa.ForeignKeyConstraint:
