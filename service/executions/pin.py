@@ -47,7 +47,7 @@ def set_pin_on(
     """Set a pin on turns that were read from the held run. Raises `PinNeedsAPerson`."""
     if needs_a_person(kind) and not person_said(turns):
         raise PinNeedsAPerson(pointer="/kind")
-    refuse_full(len(store.pins(execution.id)), PINS_MAX)
+    refuse_full(store.conversation.count_pins(execution.id), PINS_MAX)
     pin = Pin(
         id=unit.ids(),
         execution_id=execution.id,

@@ -85,18 +85,12 @@ class ConversationStore:
 
     def add_pin(self, pin: Pin, *, person: str | None) -> None:
         """Keep a new pin."""
-        before = highest(
-            self._session,
-            PinRow.sequence,
-            PinRow.tenant_id == self._tenant_id,
-            PinRow.execution_id == pin.execution_id,
-        )
         self._session.add(
             PinRow(
                 tenant_id=self._tenant_id,
                 id=pin.id,
                 execution_id=pin.execution_id,
-                sequence=before + 1,
+                sequence=self.count_pins(pin.execution_id) + 1,
                 kind=pin.kind,
                 text=self._text.seal(pin.text, person=person, place=f"pins/{pin.id}/text"),
                 turn_ids=list(pin.turn_ids),
@@ -106,6 +100,15 @@ class ConversationStore:
             )
         )
         self._session.flush()
+
+    def count_pins(self, execution_id: str) -> int:
+        """Answer how many pins the run holds. None is ever taken away: the newest one's number says it."""
+        return highest(
+            self._session,
+            PinRow.sequence,
+            PinRow.tenant_id == self._tenant_id,
+            PinRow.execution_id == execution_id,
+        )
 
     def resolve_pin(self, pin: Pin, *, person: str | None) -> None:
         """Write the resolution of a pin, or take it away."""
@@ -163,6 +166,11 @@ class ConversationStore:
         """Answer the run's summary of that id, or `None`."""
         row = self._session.get(SummaryRow, (self._tenant_id, summary_id))
         return None if row is None or row.execution_id != execution_id else self._summary(row)
+
+    def summary_by_id(self, summary_id: str) -> Summary | None:
+        """Answer a summary of any run of the tenant, or `None`."""
+        row = self._session.get(SummaryRow, (self._tenant_id, summary_id))
+        return None if row is None else self._summary(row)
 
     def _turn(self, row: TurnRow) -> Turn:
         return Turn(
