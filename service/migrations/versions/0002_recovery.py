@@ -21,6 +21,7 @@ def upgrade() -> None:
     _create_interventions()
     _widen_runs()
     _widen_effects()
+    op.create_index("ix_api_keys_subject", "api_keys", ["tenant_id", "subject"])
     op.create_index("ix_audit_events_ref", "audit_events", ["tenant_id", "kind", "ref", "sequence"])
     protect(op.get_bind(), TENANT_TABLES)
     put_up(op.get_bind())
