@@ -188,6 +188,21 @@ class IdentityStore:
         row = self._session.get(ApiKeyRow, (self._tenant_id, key_id))
         return None if row is None else _key_of(row)
 
+    def living_keys_of(
+        self, role: Role, subject: str, *, on_behalf_of: str | None, now: datetime
+    ) -> Sequence[ApiKey]:
+        """Answer the keys that count which the subject holds in that role, for that user or nobody."""
+        rows = self._session.exec(
+            select(ApiKeyRow).where(
+                col(ApiKeyRow.tenant_id) == self._tenant_id,
+                col(ApiKeyRow.subject) == subject,
+                col(ApiKeyRow.role) == role,
+                col(ApiKeyRow.on_behalf_of).is_not_distinct_from(on_behalf_of),
+                col(ApiKeyRow.revoked_at).is_(None),
+            )
+        )
+        return [key for key in map(_key_of, rows) if key.is_live(now)]
+
     def revoke_key(self, key_id: str, *, now: datetime) -> bool:
         """Let a key end now; say whether it had not been revoked before."""
         revoked = self._session.exec(

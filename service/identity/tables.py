@@ -64,6 +64,7 @@ class ApiKeyRow(SQLModel, table=True):
             ["tenant_id", "project_id"], ["projects.tenant_id", "projects.id"], name="fk_api_keys_project"
         ),
         Index("ix_api_keys_id", "id"),
+        Index("ix_api_keys_subject", "tenant_id", "subject"),
     )
 
     tenant_id: str = Field(primary_key=True, max_length=36)

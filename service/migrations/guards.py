@@ -113,7 +113,9 @@ GUARDS: Final = (
         "approvals",
         "UPDATE",
         "approval_settled",
-        f"OLD.status IN ('rejected', 'expired', 'stale', 'cancelled') AND {_changed('status')}",
+        # What lapsed may still be cancelled: that is how somebody says that nothing waits for it any more.
+        f"OLD.status IN ('rejected', 'expired', 'stale', 'cancelled') AND {_changed('status')}"
+        " AND NOT (OLD.status IN ('expired', 'stale') AND NEW.status = 'cancelled')",
     ),
     Guard(
         "approvals",
