@@ -51,6 +51,21 @@ class AuditStore:
             .values(sequence=head.sequence, hash=head.hash, seal=head.seal)
         )
 
+    def links_of(self, kind: str, ref: str, *, after: int, limit: int) -> Sequence[Link]:
+        """Answer up to `limit` links about one thing that stand after a place in the chain, oldest first."""
+        rows = self._session.exec(
+            select(AuditEventRow)
+            .where(
+                col(AuditEventRow.tenant_id) == self._tenant_id,
+                col(AuditEventRow.kind) == kind,
+                col(AuditEventRow.ref) == ref,
+                col(AuditEventRow.sequence) > after,
+            )
+            .order_by(col(AuditEventRow.sequence))
+            .limit(limit)
+        ).all()
+        return [_link_of(row) for row in rows]
+
     def links(self) -> Iterator[Link]:
         """Answer the whole chain in order, a thousand rows in memory at a time."""
         last = -1

@@ -1,12 +1,14 @@
 """Completing a run: derived from what is recorded, in the transaction that makes it true."""
 
 from dataclasses import replace
+from functools import partial
 
 from service.audit.model import Action
 from service.audit.record import record
-from service.executions.acceptance.rules import stand
+from service.executions.let_go import let_go
 from service.executions.model import Execution, Status
 from service.executions.rules import contract_is_met, needs_confirmation
+from service.executions.standings import read_standings
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
 from service.policies.model import Bundle
@@ -17,20 +19,17 @@ def complete_if_met(store: ExecutionStore, execution: Execution, *, unit: Unit, 
 
     The run must be held. Its version stays: only checkpoints and manifests change it.
     """
-    standings = stand(
-        execution.requirement_ids,
-        contract_hash=execution.contract_hash,
-        candidates=store.candidates(execution.id),
-        checks=store.checks(execution.id),
-    )
-    if not contract_is_met(
+    is_met = partial(
+        contract_is_met,
         execution,
         confirmation_needed=needs_confirmation(execution, bundle.stopping.contract_confirmation),
-        tasks=store.tasks(execution.id),
-        standings=standings,
-        effects=store.effects(execution.id),
-    ):
+        standings=read_standings(execution.id, unit=unit, bundle=bundle),
+        effect_unknown=store.ledger.has_unknown(execution.id),
+    )
+    # The tasks' standing comes from the whole log, which is read only where nothing else is missing.
+    if not is_met(tasks=()) or not is_met(tasks=store.tasks(execution.id)):
         return execution
+    let_go(store, execution, unit=unit)
     completed = replace(execution, status=Status.COMPLETED, updated_at=unit.now)
     store.runs.save(completed)
     record(unit, Action.EXECUTION_COMPLETED, kind="execution", ref=execution.id, version=execution.version)

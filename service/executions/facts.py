@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.executions.acceptance.model import Candidate, RequirementStanding
-from service.executions.acceptance.rules import stand
 from service.executions.conversation.model import Pin
 from service.executions.ledger.model import Effect
 from service.executions.model import Execution
+from service.executions.standings import read_standings
 from service.executions.store import ExecutionStore
 from service.executions.work.model import DeclaredTask, Step, Task
 from service.executions.work.rules import derive_tasks
 from service.identity.unit import Unit
+from service.policies.model import Bundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,8 @@ class Facts:
     standings: Sequence[RequirementStanding]
 
 
-def gather(execution_id: str, *, unit: Unit) -> Facts:
-    """Answer the facts of a run. Raises `NotFound` for one that the caller may not read."""
+def gather(execution_id: str, *, unit: Unit, bundle: Bundle) -> Facts:
+    """Answer the facts of a run under a policy. Raises `NotFound` for one that the caller may not read."""
     store = ExecutionStore.of(unit)
     execution = store.get(execution_id)
     declared = store.work.declared(execution_id)
@@ -39,7 +40,6 @@ def gather(execution_id: str, *, unit: Unit) -> Facts:
     names = {task.id for task in declared}
     others = [DeclaredTask(task_id) for task_id in dict.fromkeys(step.task_id for step in log)]
     tasks = derive_tasks([*declared, *(task for task in others if task.id not in names)], log)
-    candidates = store.candidates(execution_id)
     return Facts(
         execution=execution,
         state=store.latest_state(execution_id),
@@ -48,11 +48,6 @@ def gather(execution_id: str, *, unit: Unit) -> Facts:
         log=log,
         pins=store.pins(execution_id),
         effects=store.effects(execution_id),
-        candidates=candidates,
-        standings=stand(
-            execution.requirement_ids,
-            contract_hash=execution.contract_hash,
-            candidates=candidates,
-            checks=store.checks(execution_id),
-        ),
+        candidates=store.candidates(execution_id),
+        standings=read_standings(execution_id, unit=unit, bundle=bundle),
     )

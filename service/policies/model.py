@@ -24,6 +24,7 @@ from service.policies.words import (
     Authority,
     ContractConfirmation,
     RetainedText,
+    Revalidation,
     Submission,
     ToolEffect,
     Trust,
@@ -104,6 +105,8 @@ class Stopping(Part):
     """The most steps of any run; an execution may ask for fewer."""
     revisions_max: Annotated[int, Field(ge=1, le=1_000)] = 3
     """Failed checks of one requirement before it is escalated; an execution may ask for fewer."""
+    revalidation: Revalidation = Revalidation.AFFECTED
+    """`affected` carries passing checks over to a candidate with the same declared inputs; `full` none."""
     contract_confirmation: ContractConfirmation = ContractConfirmation.ALWAYS
     """Which task contracts a person confirms before anything can be completed."""
     rules: Annotated[tuple[Sentence, ...], Field(max_length=50)] = ()

@@ -204,3 +204,12 @@ class ContractConfirmation(StrEnum):
     NEVER = "never"
     AGENT_WRITTEN = "agent_written"
     ALWAYS = "always"
+
+
+class Revalidation(StrEnum):
+    """What a new candidate leaves of the checks on earlier ones."""
+
+    AFFECTED = "affected"
+    """A passing check stands while every input that its requirement declares is unchanged."""
+    FULL = "full"
+    """Nothing: each candidate is checked anew."""

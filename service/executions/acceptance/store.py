@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from sqlmodel import Session, col, select
 
-from service.executions.acceptance.model import Candidate, Check, FailureKind
+from service.executions.acceptance.model import Candidate, Check, FailureKind, FoundEnvironment
 from service.executions.acceptance.tables import CandidateRow, CheckRow
+from service.executions.model import Execution
 from service.executions.sealed import SealedText
 from service.executions.sequences import highest
+from service.executions.tables import ExecutionRow
 
 
 class AcceptanceStore:
@@ -27,6 +29,7 @@ class AcceptanceStore:
                 execution_id=candidate.execution_id,
                 sequence=candidate.sequence,
                 artifact_hash=candidate.artifact_hash,
+                inputs=dict(candidate.inputs),
                 by=candidate.by,
                 created_at=candidate.at,
             )
@@ -41,9 +44,35 @@ class AcceptanceStore:
             .order_by(col(CandidateRow.sequence))
         ).all()
         return [
-            Candidate(row.id, row.execution_id, row.sequence, row.artifact_hash, row.by, row.created_at)
+            Candidate(
+                row.id,
+                row.execution_id,
+                row.sequence,
+                row.artifact_hash,
+                row.inputs,
+                row.by,
+                row.created_at,
+            )
             for row in rows
         ]
+
+    def find_environment(self, execution_id: str) -> FoundEnvironment | None:
+        """Answer what was found around the run when it was last resumed, `None` when nobody said."""
+        row = self._session.get_one(ExecutionRow, (self._tenant_id, execution_id))
+        if row.environment is None:
+            return None
+        values = self._text.open_object(row.environment, place=_environment_place(execution_id))
+        return FoundEnvironment(values, row.environment_checks)
+
+    def keep_environment(self, execution: Execution, found: FoundEnvironment) -> None:
+        """Write down what was found around a run that is held."""
+        row = self._session.get_one(ExecutionRow, (self._tenant_id, execution.id))
+        row.environment = self._text.seal_json(
+            dict(found.values), person=execution.person, place=_environment_place(execution.id)
+        )
+        row.environment_checks = found.checks
+        self._session.add(row)
+        self._session.flush()
 
     def next_check(self, execution_id: str) -> int:
         """Answer the number of the run's next check."""
@@ -113,3 +142,7 @@ class AcceptanceStore:
             by=row.by,
             at=row.created_at,
         )
+
+
+def _environment_place(execution_id: str) -> str:
+    return f"executions/{execution_id}/environment"

@@ -1,0 +1,20 @@
+"""Letting go of what waits for a run that does not go on."""
+
+from dataclasses import replace
+
+from service.executions.model import Execution
+from service.executions.store import ExecutionStore
+from service.identity.unit import Unit
+
+
+def let_go(store: ExecutionStore, execution: Execution, *, unit: Unit) -> None:
+    """Take back everything that waits for a held run which is about to end."""
+    store.check_requests.remove(execution.id)
+    release_lease(store, execution)
+
+
+def release_lease(store: ExecutionStore, execution: Execution) -> None:
+    """Let the run's worker hold it no longer; what that worker still sends is refused."""
+    lease = store.leases.find(execution.id)
+    if lease is not None and not lease.released:
+        store.leases.keep(replace(lease, released=True))
