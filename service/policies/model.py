@@ -69,6 +69,8 @@ class Command(Part):
     """The longest time that an approval may stand."""
     evidence_needed: Annotated[int, Field(ge=0, le=20)] = 0
     """How many pieces of evidence a request for approval must name."""
+    connector: Name | None = None
+    """The connector of the settings that delivers it; without one, whoever asks does it themselves."""
 
 
 class Retention(Part):
