@@ -6,11 +6,16 @@ from typing import Self
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from service.settings_outside import ConnectorSettings, OutsideName, SourceReaderSettings
+
 
 class Settings(BaseSettings):
     """What an operator may choose. Frozen; pairs that would be unsafe together are refused at start."""
 
-    model_config = SettingsConfigDict(env_prefix="MUNIMENT_", frozen=True, extra="ignore")
+    # Whatever is wrong with a setting, its text may be a secret: no error repeats it.
+    model_config = SettingsConfigDict(
+        env_prefix="MUNIMENT_", frozen=True, extra="ignore", hide_input_in_errors=True
+    )
 
     data_dir: Path = Field(
         default=Path("data"), description="Folder of the embedded database, index and key store."
@@ -46,6 +51,14 @@ class Settings(BaseSettings):
         ge=5,
         le=3_600,
         description="How long a worker's lease of a run lives unless it is renewed.",
+    )
+    connectors: dict[OutsideName, ConnectorSettings] = Field(
+        default_factory=dict,
+        description="Downstreams that commands are delivered to, by name, as JSON: see connectors.md.",
+    )
+    source_readers: dict[OutsideName, SourceReaderSettings] = Field(
+        default_factory=dict,
+        description="Sources that a resume reads again, by name, as JSON: see connectors.md.",
     )
     failpoints: dict[str, str] = Field(
         default_factory=dict, description="For tests only: points where the process stops, as JSON."

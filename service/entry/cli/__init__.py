@@ -105,12 +105,13 @@ def _known_failure(failure: Exception) -> tuple[str, int] | None:
     from sqlalchemy.exc import OperationalError  # noqa: PLC0415
 
     from service.adapters.master_key import MasterKeyError  # noqa: PLC0415
+    from service.settings_outside import HeaderFileUnreadable  # noqa: PLC0415
 
     match failure:
         case ValidationError() if failure.title == "Settings":
             # pydantic's own text repeats the input, which may be a secret.
             return "; ".join(_setting_fault(fault["loc"], fault["msg"]) for fault in failure.errors()), 2
-        case SettingsError() | MasterKeyError():
+        case SettingsError() | MasterKeyError() | HeaderFileUnreadable():
             return str(failure), 2
         case OperationalError():
             return "The database does not answer.", 1
@@ -118,8 +119,8 @@ def _known_failure(failure: Exception) -> tuple[str, int] | None:
 
 
 def _setting_fault(place: tuple[int | str, ...], message: str) -> str:
-    name = f"MUNIMENT_{str(place[0]).upper()}: " if place else ""
-    return name + message.removeprefix("Value error, ")
+    names = [f"MUNIMENT_{str(place[0]).upper()}", ".".join(map(str, place[1:]))] if place else []
+    return ": ".join([*filter(None, names), message.removeprefix("Value error, ")])
 
 
 def _say(sentence: str, code: int) -> int:

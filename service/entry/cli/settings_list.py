@@ -3,13 +3,14 @@
 import re
 from typing import Final
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from service.entry.cli.output import AsJson, Fields, answer_list
 from service.settings import Settings
 
 _USER_INFORMATION: Final = re.compile(r"//[^/@]*@")
+_QUERY: Final = re.compile(r"(?<=\?).+", re.DOTALL)
 
 
 def settings(*, as_json: AsJson = False) -> None:
@@ -30,9 +31,15 @@ def _fields(current: Settings, name: str, information: FieldInfo) -> Fields:
 
 def _shown(value: object) -> object:
     match value:
-        case None | bool() | int() | dict():
+        case None | bool() | int() | float():
             return value
         case SecretStr():
             return "(secret)"
-    # An address may carry a name and password.
-    return _USER_INFORMATION.sub("//(secret)@", str(value))
+        case BaseModel():
+            return {name: _shown(getattr(value, name)) for name in type(value).model_fields}
+        case dict():
+            return {name: _shown(part) for name, part in value.items()}
+        case list() | tuple():
+            return [_shown(part) for part in value]
+    # An address may carry a name and password, and a key in its query.
+    return _QUERY.sub("(secret)", _USER_INFORMATION.sub("//(secret)@", str(value)))
