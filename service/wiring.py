@@ -25,14 +25,20 @@ from service.core.ids import IdSource, new_id
 from service.core.paging import PAGE_ITEMS_MAX, page_request
 from service.core.tokens import TokenCounter
 from service.evidence.ports import Chunker, FileReader
+from service.executions.expire import EXPIRE_TOPIC
+from service.executions.ports import NO_CONNECTORS, NO_SOURCE_READERS, Connectors, SourceReaders
 from service.identity.model import Caller
+from service.identity.projects import MEMBER_REMOVED_TOPIC
 from service.identity.store import RegistryStore
 from service.identity.unit import Unit
+from service.jobs.expire_executions import ExpireExecutions
 from service.jobs.index_evidence import EVIDENCE_TOPICS, EvidenceSource
 from service.jobs.index_memory import MEMORY_TOPICS, MemorySource
 from service.jobs.indexer import Indexer, Source
 from service.jobs.reindex import repair
 from service.jobs.relay import Handler, Relay
+from service.jobs.review_executions import ReviewExecutions
+from service.jobs.system_unit import SystemUnits
 from service.memories.store import MemoryStore
 from service.migrations.migrate import migrate
 from service.policies.model import NO_BUNDLE
@@ -83,6 +89,8 @@ class Runtime:
     clock: Clock
     ids: IdSource
     indexers: tuple[Indexer, ...] = ()
+    connectors: Connectors = NO_CONNECTORS
+    readers: SourceReaders = NO_SOURCE_READERS
     _closing: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
 
     def unit(
@@ -173,6 +181,8 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
             for tenant_id, indexer in product(tenant_ids(), indexers.values()):
                 repair(tenant_id, indexer)
             confirm_whole()
+        units = SystemUnits(record.database, record.ciphers, texts.tokens, clock, ids)
+        handlers = {**_index_handlers(indexers), **_run_handlers(units)}
         return Runtime(
             settings=settings,
             database=record.database,
@@ -184,7 +194,7 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
             sparse=texts.sparse,
             index=index,
             retriever=Retriever(texts.embedder, texts.sparse, index),
-            relay=Relay(record.database, _handlers(indexers), clock, tenant_ids=tenant_ids),
+            relay=Relay(record.database, handlers, clock, tenant_ids=tenant_ids),
             clock=clock,
             ids=ids,
             indexers=tuple(indexers.values()),
@@ -210,8 +220,12 @@ def _build_indexers(record: Record, texts: "_Texts", index: VectorIndex) -> dict
     }
 
 
-def _handlers(indexers: Mapping[tuple[str, ...], Indexer]) -> dict[str, Handler]:
+def _index_handlers(indexers: Mapping[tuple[str, ...], Indexer]) -> dict[str, Handler]:
     return {topic: indexer for topics, indexer in indexers.items() for topic in topics}
+
+
+def _run_handlers(units: SystemUnits) -> dict[str, Handler]:
+    return {EXPIRE_TOPIC: ExpireExecutions(units), MEMBER_REMOVED_TOPIC: ReviewExecutions(units)}
 
 
 def _list_tenant_ids(database: Database) -> list[str]:

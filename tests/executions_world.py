@@ -13,6 +13,7 @@ from service.adapters.keystore import KeyStore
 from service.adapters.subject_cipher import SubjectCiphers
 from service.adapters.tokens import TiktokenCounter
 from service.core.clock import Clock
+from service.context.references import RecordReferences
 from service.core.database import Database
 from service.core.hashing import hash_text
 from service.core.ids import new_id
@@ -116,11 +117,11 @@ class World:
     bundle: Bundle = BUNDLE
 
     @contextmanager
-    def unit(self, who: Caller = AGENT) -> Iterator[Unit]:
-        """Open a writing unit of work."""
+    def unit(self, who: Caller = AGENT, *, token: int | None = None) -> Iterator[Unit]:
+        """Open a writing unit of work, under a fencing token where one is given."""
         with self.database.write(who.tenant_id) as session:
             cipher = self.ciphers.for_tenant(who.tenant_id)
-            yield Unit(session, who, self.clock(), new_id, cipher, self.tokens)
+            yield Unit(session, who, self.clock(), new_id, cipher, self.tokens, fencing_token=token)
 
     @contextmanager
     def store(self, who: Caller = AGENT) -> Iterator[ExecutionStore]:
@@ -158,7 +159,14 @@ class World:
         """Move a run."""
         with self.unit(who) as unit:
             asked = NewCheckpoint(transition, **fields)
-            return checkpoint(run.id, asked, expected_version=version, unit=unit, bundle=self.bundle)
+            return checkpoint(
+                run.id,
+                asked,
+                expected_version=version,
+                unit=unit,
+                bundle=self.bundle,
+                references=RecordReferences(unit, self.bundle),
+            )
 
     def plan(self, run: Execution, *tasks: DeclaredTask, version: int, who: Caller = AGENT) -> Execution:
         """Set the manifest."""
@@ -262,7 +270,7 @@ class World:
     def facts(self, run: Execution, who: Caller = AGENT) -> Facts:
         """Gather all facts of a run."""
         with self.unit(who) as unit:
-            return gather(run.id, unit=unit)
+            return gather(run.id, unit=unit, bundle=self.bundle)
 
 
 @contextmanager

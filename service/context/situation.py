@@ -9,6 +9,7 @@ from service.core.text import cut_at_grapheme
 from service.executions.acceptance.model import Check
 from service.executions.conversation.model import Pin, Summary, Turn, TurnRole
 from service.executions.facts import Facts, gather
+from service.executions.leases.model import Lease
 from service.executions.ledger.model import Observation
 from service.executions.store import ExecutionStore
 from service.identity.model import Project
@@ -34,6 +35,8 @@ class Run:
     pin_turns: Sequence[Turn]
     """The turns that open pins were taken out of."""
     checks: Sequence[Check]
+    lease: Lease | None
+    """The run's newest lease, whoever holds it."""
 
     @property
     def next_action(self) -> str | None:
@@ -75,7 +78,7 @@ def look_up(asked: PackageRequest, *, unit: Unit, bundle: Bundle) -> Situation:
         raise ProfileUnknown("The active policy has no such profile.", pointer="/profile")
     run = None
     if asked.execution_id is not None:
-        run = _read_run(asked.execution_id, profile, unit)
+        run = _read_run(asked.execution_id, profile, unit, bundle)
         if run.facts.execution.project_id != project.id:
             raise RequestInconsistent("It belongs to another project.", pointer="/execution_id")
     _check_task(asked, run)
@@ -100,9 +103,9 @@ def _check_task(asked: PackageRequest, run: Run | None) -> None:
         raise RequestInconsistent("The execution declares no such task.", pointer="/task_id")
 
 
-def _read_run(execution_id: str, profile: Profile, unit: Unit) -> Run:
+def _read_run(execution_id: str, profile: Profile, unit: Unit, bundle: Bundle) -> Run:
     store = ExecutionStore.of(unit)
-    facts = gather(execution_id, unit=unit)
+    facts = gather(execution_id, unit=unit, bundle=bundle)
     store.get(execution_id)
     pinned = sorted({turn_id for pin in facts.pins if not pin.resolved for turn_id in pin.turn_ids})
     return Run(
@@ -112,6 +115,7 @@ def _read_run(execution_id: str, profile: Profile, unit: Unit) -> Run:
         observations=store.observations(execution_id, last=LATEST_OBSERVATIONS),
         pin_turns=store.conversation.turns_by_id(execution_id, pinned) if pinned else (),
         checks=store.checks(execution_id) if any(one.check_id for one in facts.standings) else (),
+        lease=store.leases.find(execution_id),
     )
 
 

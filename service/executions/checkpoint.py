@@ -17,6 +17,7 @@ from service.executions.model import (
     NewCheckpoint,
     Transition,
 )
+from service.executions.ports import References
 from service.executions.refusals import (
     BudgetExhausted,
     CostTooLarge,
@@ -27,6 +28,7 @@ from service.executions.refusals import (
 )
 from service.executions.rules import Refused, judge_move, references_of
 from service.executions.sealed import stable_json
+from service.executions.sources import pin_sources
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
 from service.policies.model import Bundle
@@ -38,17 +40,29 @@ _REFUSALS: Final[dict[str, type[Conflict | Invalid]]] = {
 
 
 def checkpoint(
-    execution_id: str, asked: NewCheckpoint, *, expected_version: int, unit: Unit, bundle: Bundle
+    execution_id: str,
+    asked: NewCheckpoint,
+    *,
+    expected_version: int,
+    unit: Unit,
+    bundle: Bundle,
+    references: References,
 ) -> Execution:
     """Move a run by one transition and answer it in its new version.
 
     Of any number of moves from the same version exactly one is taken; the others raise `Stale`. `finish` asks
-    for verification: the record must show that the contract is met, nobody's word completes a run.
+    for verification: the record must show that the contract is met, nobody's word completes a run. What the
+    state is derived from is pinned at its present version; `ReferenceNotFound` for what cannot be read.
     """
     derived_from = _check_state(asked)
     store = ExecutionStore.of(unit)
     execution = hold(store, execution_id, unit=unit, expected_version=expected_version)
-    move = judge_move(execution, asked, store.effects(execution_id), steps_max=bundle.stopping.steps_max)
+    move = judge_move(
+        execution,
+        asked,
+        effect_unsettled=store.ledger.has_unsettled(execution_id),
+        steps_max=bundle.stopping.steps_max,
+    )
     if isinstance(move, Refused):
         raise _REFUSALS[move.code](move.message)
     moved = replace(
@@ -58,6 +72,7 @@ def checkpoint(
         step=move.step,
         cost_used=move.cost_used,
         finish_asked=asked.transition is Transition.FINISH,
+        schema_version=STATE_SCHEMA_VERSION,
         updated_at=unit.now,
     )
     taken = Checkpoint(
@@ -70,6 +85,7 @@ def checkpoint(
         schema_version=STATE_SCHEMA_VERSION,
         state=asked.state,
         derived_from=derived_from,
+        sources=pin_sources(derived_from, references, pointer="/state/derived_from"),
         by=unit.caller.subject,
         at=unit.now,
     )

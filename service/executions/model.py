@@ -7,8 +7,10 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
-STATE_SCHEMA_VERSION: Final = 1
-"""The form of checkpoints that this release writes."""
+STATE_SCHEMA_VERSION: Final = 2
+"""The form of checkpoints that this release writes; see `schemas`."""
+SCHEMA_VERSION_OLDEST: Final = 1
+"""The oldest form that this release can still read."""
 STATE_BYTES_MAX: Final = 64 * 1024
 REQUIREMENTS_MAX: Final = 100
 REFERENCES_MAX: Final = 500
@@ -39,6 +41,16 @@ class Status(StrEnum):
     CANCELLED = "cancelled"
     EXPIRED = "expired"
     UNSUPPORTED_SCHEMA = "unsupported_schema"
+
+
+class EndedReason(StrEnum):
+    """Why a run ended before its contract was met. Append only."""
+
+    OPERATOR = "operator"
+    ACTING_USER = "acting_user"
+    DEADLINE = "deadline"
+    ERASED = "erased"
+    SCHEMA = "schema"
 
 
 class Transition(StrEnum):
@@ -107,7 +119,7 @@ class Execution:
     """One run.
 
     `objective` is `None` and `requirements` are empty where the caller may not read them or they were erased;
-    `requirement_ids` stay.
+    `requirement_ids` stay. `ended_reason` says why a run that was not completed has ended.
     `person` is the person whose key seals the run's text, `None` when an agent acts for nobody.
     `version` counts checkpoints and manifests; appends leave it alone. Money is exact to a millionth.
     """
@@ -132,6 +144,7 @@ class Execution:
     contract_origin: ContractOrigin
     contract_confirmed_by: str | None
     finish_asked: bool
+    ended_reason: EndedReason | None
     objective: str | None
     requirements: Sequence[Requirement]
     requirement_ids: Sequence[str]
@@ -142,6 +155,25 @@ class Execution:
     def contract_confirmed(self) -> bool:
         """Whether a person confirmed the contract; who writes one confirms it by that."""
         return self.contract_confirmed_by is not None
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedSource:
+    """A reference with the version and hash that it had. Both are `None` for an opaque or an older one."""
+
+    ref: str
+    version: int | None = None
+    sha256: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What stands before the colon."""
+        return self.ref.partition(":")[0]
+
+    @property
+    def id(self) -> str:
+        """What stands behind the colon."""
+        return self.ref.partition(":")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +191,10 @@ class NewCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """One move of a run, under the version that it made. `derived_from` are the state's references."""
+    """One move of a run, under the version that it made.
+
+    `derived_from` are the state's references, `sources` the same with the versions that they had.
+    """
 
     execution_id: str
     version: int
@@ -170,5 +205,6 @@ class Checkpoint:
     schema_version: int
     state: Mapping[str, Any] | None
     derived_from: Sequence[str]
+    sources: Sequence[PinnedSource]
     by: str
     at: datetime

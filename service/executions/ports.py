@@ -113,6 +113,29 @@ class SourceReaders(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Referred:
+    """A thing that a state refers to, as it stands now. `version` and `sha256` tell its states apart.
+
+    `uri` and `source_version` say where it came from, `None` where that is nowhere outside.
+    """
+
+    version: int | None
+    sha256: str | None
+    uri: str | None = None
+    source_version: str | None = None
+    expired: bool = False
+    superseded: bool = False
+
+
+class References(Protocol):
+    """Looks up what a state refers to, as one caller at one moment: nothing is cached."""
+
+    def look_up(self, kind: str, item_id: str) -> Referred | None:
+        """Answer it, or `None` for what does not exist, was erased, or is not the caller's to read."""
+        ...
+
+
 class _NoConnectors:
     """No downstream at all."""
 

@@ -1,6 +1,6 @@
 """What is refused around runs, each with its stable code."""
 
-from service.core.errors import Conflict, Forbidden, Invalid
+from service.core.errors import Conflict, Forbidden, Invalid, Unavailable
 
 
 class ExternalRefTaken(Conflict):
@@ -43,6 +43,34 @@ class FencingTokenStale(Conflict):
 
     code = "fencing_token_stale"
     title = "This worker no longer holds the run: resume it to learn who does"
+
+
+class LeaseLapsed(Conflict):
+    """The lease has lapsed, was given back, or was never this worker's: only a resume gives another."""
+
+    code = "lease_lapsed"
+    title = "There is no lease to renew: resume the run"
+
+
+class AccessGone(Forbidden):
+    """The run's acting user may no longer enter its project: people look at it before anybody goes on."""
+
+    code = "acting_user_access_gone"
+    title = "The run's acting user may no longer enter its project"
+
+
+class ReviewRequired(Forbidden):
+    """The run waits for an operator to look at it."""
+
+    code = "review_required"
+    title = "The run waits for a person to look at it"
+
+
+class SchemaNewer(Unavailable):
+    """A newer release has written to this run; this process is older and leaves it alone."""
+
+    code = "schema_newer"
+    title = "A newer release has written to this run"
 
 
 class RecoveryOnly(Conflict):
@@ -157,6 +185,13 @@ class ReconciliationNeeded(Conflict):
     title = "An unknown outcome is settled by reconciliation only"
 
 
+class ConnectorDelivers(Conflict):
+    """A connector delivers effects of this kind, so what became of one is the downstream's word alone."""
+
+    code = "connector_delivers"
+    title = "A connector delivers this effect"
+
+
 class EffectNotAllowed(Forbidden):
     """The policy has no rule for effects of this kind, so none may happen."""
 
@@ -218,3 +253,24 @@ class FailureUnexplained(Invalid):
 
     code = "failure_unexplained"
     title = "A failed check needs expected, observed, reproduce and failure_kind"
+
+
+class CandidateMissing(Conflict):
+    """Nothing was submitted to this run yet, so there is nothing to check."""
+
+    code = "candidate_missing"
+    title = "Submit a candidate before asking for checks"
+
+
+class GraderIsAuthor(Forbidden):
+    """The credential belongs to the run's acting user or agent, or to who submitted one of its candidates."""
+
+    code = "grader_is_author"
+    title = "Nobody grades their own work"
+
+
+class AccessStillGone(Conflict):
+    """The run's acting user is not a member of its project, so nobody could go on with it."""
+
+    code = "access_gone"
+    title = "The run's acting user has no access to its project"

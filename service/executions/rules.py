@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from service.core.hashing import hash_json
 from service.executions.acceptance.model import CheckStatus, RequirementStanding
-from service.executions.ledger.model import Effect
-from service.executions.ledger.rules import is_unknown
 from service.executions.model import (
     REFERENCE_LENGTH_MAX,
     REFERENCES_MAX,
+    SCHEMA_VERSION_OLDEST,
+    STATE_SCHEMA_VERSION,
     ContractOrigin,
     Execution,
     NewCheckpoint,
@@ -100,15 +100,23 @@ def requirement_json(requirement: Requirement) -> dict[str, Any]:
     return value
 
 
-def status_at(stored: Status, deadline: datetime | None, now: datetime) -> Status:
-    """Answer the status that holds at `now`: past its deadline a run that has not ended is expired."""
+def status_at(
+    stored: Status, deadline: datetime | None, now: datetime, *, schema_version: int = STATE_SCHEMA_VERSION
+) -> Status:
+    """Answer the status that holds at `now`.
+
+    Of runs that have not ended, one whose state is too old to be read is of unsupported schema, and one that
+    is past its deadline is expired.
+    """
+    if schema_version < SCHEMA_VERSION_OLDEST and stored not in ENDED:
+        return Status.UNSUPPORTED_SCHEMA
     if deadline is not None and deadline <= now and stored in CAN_EXPIRE:
         return Status.EXPIRED
     return stored
 
 
 def judge_move(
-    execution: Execution, asked: NewCheckpoint, effects: Sequence[Effect], *, steps_max: int
+    execution: Execution, asked: NewCheckpoint, *, effect_unsettled: bool, steps_max: int
 ) -> Move | Refused:
     """Decide whether a run may make a move.
 
@@ -118,7 +126,6 @@ def judge_move(
     """
     target = NEXT[execution.status].get(asked.transition)
     step = execution.step if asked.step is None else asked.step
-    unknown = any(is_unknown(effect) for effect in effects)
     cost_used = execution.cost_used + asked.cost
     budgets = execution.budgets
     if target is None:
@@ -135,10 +142,10 @@ def judge_move(
     if (
         execution.status is Status.WAITING_RECONCILIATION
         and asked.transition in _NEEDS_KNOWN_EFFECTS
-        and unknown
+        and effect_unsettled
     ):
         return Refused("effect_unknown", "An effect's outcome is unknown: reconcile it first.")
-    if target is Status.WAITING_APPROVAL and unknown:
+    if target is Status.WAITING_APPROVAL and effect_unsettled:
         target = Status.WAITING_RECONCILIATION
     return Move(status=target, step=step, cost_used=cost_used)
 
@@ -164,7 +171,7 @@ def contract_is_met(
     confirmation_needed: bool,
     tasks: Sequence[Task],
     standings: Sequence[RequirementStanding],
-    effects: Sequence[Effect],
+    effect_unsettled: bool,
 ) -> bool:
     """Say whether a run is completed by what is recorded; nobody's word is asked.
 
@@ -176,7 +183,7 @@ def contract_is_met(
         and (not confirmation_needed or execution.contract_confirmed)
         and all(task.standing is Standing.COMPLETED for task in tasks)
         and all(one.status is CheckStatus.PASSED for one in standings)
-        and not any(is_unknown(effect) for effect in effects)
+        and not effect_unsettled
     )
 
 

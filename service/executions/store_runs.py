@@ -1,6 +1,6 @@
 """The queries of one tenant's runs and checkpoints, whoever asks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,14 +11,17 @@ from service.executions.model import (
     Budgets,
     Checkpoint,
     ContractOrigin,
+    EndedReason,
     Execution,
     MemoryMode,
+    PinnedSource,
     Requirement,
     Status,
     Transition,
 )
 from service.executions.money import from_micros, to_micros
 from service.executions.rules import CAN_EXPIRE, requirement_json, status_at
+from service.executions.schemas import upgrade
 from service.executions.sealed import SealedText, stable_json
 from service.executions.tables import CheckpointRow, ExecutionRow
 
@@ -82,6 +85,15 @@ class RunStore:
         row = self._session.exec(query).first()
         return None if row is None else self._execution(row)
 
+    def find_all(self, execution_ids: Collection[str]) -> Sequence[Execution]:
+        """Answer those of the runs that exist, in no order. At most a page of them is asked for."""
+        rows = self._session.exec(
+            select(ExecutionRow).where(
+                ExecutionRow.tenant_id == self._tenant_id, col(ExecutionRow.id).in_(sorted(execution_ids))
+            )
+        ).all()
+        return [self._execution(row) for row in rows]
+
     def find_by_reference(self, project_id: str, external_ref: str) -> Execution | None:
         """Answer the project's run of that external reference, or `None`."""
         row = self._session.exec(
@@ -92,6 +104,20 @@ class RunStore:
             )
         ).first()
         return None if row is None else self._execution(row)
+
+    def list_unended(
+        self, acting_user: str, project_id: str, *, limit: int, after_id: str | None
+    ) -> Sequence[str]:
+        """Answer the ids of up to `limit` runs of the user in the project that have not ended, ascending."""
+        query = select(ExecutionRow.id).where(
+            ExecutionRow.tenant_id == self._tenant_id,
+            ExecutionRow.acting_user == acting_user,
+            ExecutionRow.project_id == project_id,
+            col(ExecutionRow.status).in_(sorted(CAN_EXPIRE)),
+        )
+        if after_id is not None:
+            query = query.where(ExecutionRow.id > after_id)
+        return self._session.exec(query.order_by(col(ExecutionRow.id)).limit(limit)).all()
 
     def list_newest(
         self,
@@ -116,21 +142,23 @@ class RunStore:
         return [self._execution(row) for row in rows]
 
     def save(self, execution: Execution) -> None:
-        """Write what may change of a run: version, status, step, cost, confirmation."""
+        """Write what may change of a run: version, status, step, cost, confirmation, why it ended."""
         row = self._session.get_one(ExecutionRow, (self._tenant_id, execution.id))
         row.version = execution.version
         row.status = execution.status
         row.step = execution.step
+        row.schema_version = execution.schema_version
         row.cost_used_micros = to_micros(execution.cost_used)
         row.finish_asked = execution.finish_asked
         row.contract_confirmed_by = execution.contract_confirmed_by
+        row.ended_reason = execution.ended_reason
         row.updated_at = execution.updated_at
         self._session.add(row)
         self._session.flush()
 
     def add_checkpoint(self, checkpoint: Checkpoint, *, person: str | None) -> None:
-        """Keep a checkpoint."""
-        state = None if checkpoint.state is None else stable_json(dict(checkpoint.state))
+        """Keep a checkpoint, its payload in the present schema."""
+        state = None if checkpoint.state is None else stable_json(_payload(checkpoint))
         self._session.add(
             CheckpointRow(
                 tenant_id=self._tenant_id,
@@ -185,7 +213,7 @@ class RunStore:
             project_id=row.project_id,
             external_ref=row.external_ref,
             version=row.version,
-            status=status_at(Status(row.status), row.deadline, self._now),
+            status=status_at(Status(row.status), row.deadline, self._now, schema_version=row.schema_version),
             step=row.step,
             cost_used=from_micros(row.cost_used_micros),
             budgets=Budgets(
@@ -205,6 +233,7 @@ class RunStore:
             contract_origin=ContractOrigin(row.contract_origin),
             contract_confirmed_by=row.contract_confirmed_by,
             finish_asked=row.finish_asked,
+            ended_reason=None if row.ended_reason is None else EndedReason(row.ended_reason),
             objective=self._text.open(row.objective, place=f"{place}/objective"),
             requirements=tuple(_requirement(value) for value in requirements),
             requirement_ids=tuple(row.requirement_ids),
@@ -213,8 +242,9 @@ class RunStore:
         )
 
     def _checkpoint(self, row: CheckpointRow) -> Checkpoint:
-        sealed = row.state
         place = f"checkpoints/{row.execution_id}/{row.version}/state"
+        sealed = None if row.state is None else self._text.open_object(row.state, place=place)
+        payload = upgrade(sealed, row.schema_version) if sealed else {}
         return Checkpoint(
             execution_id=row.execution_id,
             version=row.version,
@@ -223,8 +253,9 @@ class RunStore:
             step=row.step,
             cost=from_micros(row.cost_micros),
             schema_version=row.schema_version,
-            state=None if sealed is None else self._text.open_object(sealed, place=place),
+            state=payload.get("state", {}) if row.state is not None else None,
             derived_from=tuple(row.derived_from),
+            sources=tuple(PinnedSource(*source) for source in payload.get("sources", ())),
             by=row.by,
             at=row.created_at,
         )
@@ -232,6 +263,11 @@ class RunStore:
 
 def _state_place(checkpoint: Checkpoint) -> str:
     return f"checkpoints/{checkpoint.execution_id}/{checkpoint.version}/state"
+
+
+def _payload(checkpoint: Checkpoint) -> dict[str, Any]:
+    sources = [[source.ref, source.version, source.sha256] for source in checkpoint.sources]
+    return {"state": dict(checkpoint.state or {}), "sources": sources}
 
 
 def _micros(execution: Execution) -> int | None:

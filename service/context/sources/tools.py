@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 from service.context.model import Candidate, OmissionReason, Part, Shape, Tool
 from service.context.render_markdown import tool_text
-from service.context.situation import Situation
+from service.context.situation import Run, Situation
 from service.core.hashing import hash_text
+from service.executions.leases.model import LeaseMode
+from service.executions.ledger.rules import is_unsettled
+from service.identity.unit import Unit
 from service.policies.words import ToolEffect
 
 
@@ -35,8 +38,19 @@ def _reason(tool: Tool, situation: Situation) -> OmissionReason | None:
     needed = situation.bundle.find_tool_capability(tool.name, effect)
     if needed is None or needed not in situation.capabilities:
         return OmissionReason.NOT_PERMITTED
-    # In a run, a write tool may be shown only to the holder of a full lease, which resume gives when nothing
-    # is unresolved. A caller that shows no such lease gets none.
-    if tool.writes and situation.run is not None:
+    if tool.writes and situation.run is not None and not _may_write(situation.run, situation.unit):
         return OmissionReason.RECOVERY
     return None
+
+
+def _may_write(run: Run, unit: Unit) -> bool:
+    """Say whether the caller holds the run's full lease, and nothing has become unresolved under it."""
+    lease = run.lease
+    return (
+        lease is not None
+        and lease.lives(unit.now)
+        and lease.mode is LeaseMode.FULL
+        and unit.fencing_token == lease.fencing_token
+        and run.facts.execution.acting_user == unit.caller.sub
+        and not any(is_unsettled(effect) for effect in run.facts.effects)
+    )

@@ -84,6 +84,11 @@ class Edge:
         with self._open(self.runtime.database.read(self.caller.tenant_id)) as unit:
             return _respond(self._render(work(unit)))
 
+    def look(self, work: Callable[[Unit], Result]) -> Result:
+        """Do a part of a request in a reading transaction of its own: what comes before a call out."""
+        with self._open(self.runtime.database.read(self.caller.tenant_id)) as unit:
+            return work(unit)
+
     def write(self, work: Work) -> Response:
         """Do the work in a writing transaction, commit, deliver what it staged, and answer its reply.
 

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
+from service.context.references import RecordReferences
 from service.core.errors import NotFound
 from service.core.paging import PAGE_ITEMS_DEFAULT
 from service.entry.http.edge import (
@@ -25,6 +26,7 @@ from service.entry.http.executions_examples import (
     OPEN_EXAMPLE,
 )
 from service.entry.http.executions_shapes import execution_answer, listed_answer, new_execution, run_reply
+from service.evidence.model import ReferenceNotFound
 from service.executions import refusals
 from service.executions.checkpoint import checkpoint
 from service.executions.confirm import confirm_contract
@@ -137,6 +139,7 @@ def get_run(execution_id: PathId, edge: Edge = needs(EXECUTIONS_READ, EXECUTIONS
             refusals.CostTooLarge,
             refusals.EffectUnknown,
             refusals.StateTooLarge,
+            ReferenceNotFound,
         ],
     ),
 )
@@ -147,8 +150,14 @@ def make_checkpoint(
     asked = NewCheckpoint(Transition(body.transition), body.state, body.step, body.cost)
 
     def work(unit: Unit) -> Reply:
+        bundle = active_bundle(unit)
         moved = checkpoint(
-            execution_id, asked, expected_version=version, unit=unit, bundle=active_bundle(unit)
+            execution_id,
+            asked,
+            expected_version=version,
+            unit=unit,
+            bundle=bundle,
+            references=RecordReferences(unit, bundle),
         )
         answer = CheckpointAnswer(
             version=moved.version, status=moved.status.value, step=moved.step, cost_used=moved.cost_used
@@ -178,7 +187,7 @@ def confirm(execution_id: PathId, edge: Edge = needs(CONTRACTS_CONFIRM)) -> Resp
 
 
 def _reply(execution_id: str, unit: Unit, *, status: int = 200) -> Reply:
-    facts = gather(execution_id, unit=unit)
+    facts = gather(execution_id, unit=unit, bundle=active_bundle(unit))
     execution = facts.execution
     answer = execution_answer(facts, unit.project_of(execution.project_id).name)
     return run_reply(answer, execution, status=status, etag=execution.version)

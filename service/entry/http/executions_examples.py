@@ -32,6 +32,7 @@ LISTED_EXAMPLE: Final[dict[str, Any]] = {
     "external_ref": "order-app-42",
     "version": 2,
     "status": "running",
+    "ended_reason": None,
     "objective": "Answer the planning query for plot 18",
     "step": 1,
     "cost_used": "0.12",
@@ -81,7 +82,7 @@ TASKS_EXAMPLE: Final[dict[str, Any]] = {
     ]
 }
 HANDOFF_EXAMPLE: Final[dict[str, Any]] = {
-    "schema_version": 1,
+    "schema_version": 2,
     "execution_id": EXAMPLE_ID,
     "external_ref": "order-app-42",
     "revision": 3,
@@ -100,9 +101,34 @@ HANDOFF_EXAMPLE: Final[dict[str, Any]] = {
     "blockers": [
         {"kind": "effect", "ref": "seed-order-8", "text": "outcome unknown (dispatched)"},
     ],
-    "checks": [{"requirement": "login", "status": "missing", "check_id": None, "evidence": None}],
+    "checks": [
+        {
+            "requirement": "login",
+            "status": "missing",
+            "check_id": None,
+            "evidence": None,
+            "failure_kind": None,
+            "carried_from": None,
+            "failures": 0,
+            "escalated": False,
+        }
+    ],
     "effects": [{"operation_id": "seed-order-8", "status": "dispatched"}],
     "approvals": [],
+}
+LEASE_EXAMPLE: Final[dict[str, Any]] = {"fencing_token": 3, "mode": "recovery", "expires_at": _TIME}
+RESUME_EXAMPLE: Final[dict[str, Any]] = {
+    "decision": "reconcile:seed-order-8",
+    "reasons": [
+        {
+            "code": "effect_unknown",
+            "message": "It is dispatched; nobody knows more.",
+            "ref": "effect:seed-order-8",
+        }
+    ],
+    "handoff": HANDOFF_EXAMPLE,
+    "lease": LEASE_EXAMPLE,
+    "leased_until": _TIME,
 }
 NEXT_STEPS_EXAMPLE: Final = (
     f"Run order-app-42 (execution:{EXAMPLE_ID}) is running, revision 3; 1 of 2 tasks done."
@@ -119,6 +145,29 @@ OBSERVATION_EXAMPLE: Final[dict[str, Any]] = {
     "media_type": "application/json",
     "content": '{"plot": 18, "consent": "outline"}',
     "summary": "Plot 18 has outline consent",
+}
+CANDIDATE_EXAMPLE: Final[dict[str, Any]] = {
+    "artifact_hash": EXAMPLE_HASH,
+    "inputs": [{"ref": "src/login/form.py", "sha256": EXAMPLE_HASH}],
+}
+CHECK_REQUEST_EXAMPLE: Final[dict[str, Any]] = {
+    "id": EXAMPLE_ID,
+    "execution_id": EXAMPLE_ID,
+    "requirement": "login",
+    "text": "Login works",
+    "grader": "browser",
+    "artifact_hash": EXAMPLE_HASH,
+    "contract_hash": EXAMPLE_HASH,
+    "at": _TIME,
+}
+REASON_EXAMPLE: Final[dict[str, Any]] = {"reason": "The order was withdrawn by its customer"}
+HAPPENING_EXAMPLE: Final[dict[str, Any]] = {
+    "at": _TIME,
+    "kind": "effect",
+    "actor": "agent:agent-1:for:user-1",
+    "what": "effect.settled",
+    "ref": "effect:seed-order-8",
+    "details": {"operation": "seed-order-8", "status": "committed"},
 }
 CHECK_EXAMPLE: Final[dict[str, Any]] = {
     "requirement": "login",

@@ -26,6 +26,9 @@ assert EFFECT_NEXT.keys() == set(EffectStatus)
 UNKNOWN: Final = frozenset({EffectStatus.DISPATCHED, EffectStatus.UNKNOWN})
 """In these nobody knows an effect's outcome."""
 
+UNSETTLED: Final = UNKNOWN | {EffectStatus.ESCALATED}
+"""In these nobody knows the outcome, also where people were asked and could not establish it."""
+
 INLINE_TOKENS_MAX: Final = 2_000
 INLINE_BYTES_MAX: Final = 32 * 1024
 """A tool result beyond either is kept as evidence. Long runs of white space are few tokens and many bytes."""
@@ -34,6 +37,11 @@ INLINE_BYTES_MAX: Final = 32 * 1024
 def is_unknown(effect: Effect) -> bool:
     """Say whether nobody knows an effect's outcome; dispatched without an outcome counts so."""
     return effect.status in UNKNOWN
+
+
+def is_unsettled(effect: Effect) -> bool:
+    """Say whether nobody knows an effect's outcome, asked or not: so long nothing new is done outside."""
+    return effect.status in UNSETTLED
 
 
 def is_large(content: str, tokens: int) -> bool:

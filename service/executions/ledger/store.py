@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlmodel import Session, col, select
 
 from service.executions.ledger.model import Effect, EffectStatus, Observation, ObservedSource, SettledBasis
-from service.executions.ledger.rules import UNKNOWN
+from service.executions.ledger.rules import UNSETTLED
 from service.executions.ledger.tables import EffectRow, ObservationRow
 from service.executions.sealed import SealedText
 from service.executions.sequences import highest
@@ -102,10 +102,11 @@ class LedgerStore:
         self._session.flush()
 
     def settle_effect(self, effect: Effect) -> None:
-        """Write what may change of an effect: status, reference, attempts, and on whose word it stands."""
+        """Write what may change of an effect: status, references, attempts, and on whose word it stands."""
         row = self._session.get_one(EffectRow, (self._tenant_id, effect.execution_id, effect.operation_id))
         row.status = effect.status
         row.downstream_ref = effect.downstream_ref
+        row.approval_id = effect.approval_id
         row.attempts = effect.attempts
         row.dispatched_at = effect.dispatched_at
         row.failure = effect.failure
@@ -131,12 +132,12 @@ class LedgerStore:
             EffectRow.execution_id == execution_id,
         )
 
-    def has_unknown(self, execution_id: str) -> bool:
+    def has_unsettled(self, execution_id: str) -> bool:
         """Say whether the outcome of any effect is unknown, without reading a single one."""
         query = select(EffectRow.sequence).where(
             EffectRow.tenant_id == self._tenant_id,
             EffectRow.execution_id == execution_id,
-            col(EffectRow.status).in_(sorted(UNKNOWN)),
+            col(EffectRow.status).in_(sorted(UNSETTLED)),
         )
         return self._session.exec(query.limit(1)).first() is not None
 

@@ -1,0 +1,1 @@
+"""Recovery: what a fresh session has to do first, decided from the record alone."""

@@ -1,0 +1,109 @@
+"""What somebody who takes over found, what the record holds against it, and the decision."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final
+
+from service.executions.acceptance.model import Check, RequirementStanding
+from service.executions.approvals.model import Lapsed
+from service.executions.leases.model import LeaseMode
+from service.executions.ledger.model import Effect
+from service.executions.model import Execution
+from service.executions.sources import Drifted
+from service.executions.work.model import Task
+
+REASONS_MAX: Final = 100
+"""A decision names so many reasons at most: the first are what has to be looked at first."""
+
+
+class Verb(StrEnum):
+    """What to do first. Append only."""
+
+    ENDED = "ended"
+    REVALIDATE = "revalidate"
+    RECONCILE = "reconcile"
+    ESCALATED = "escalated"
+    REAPPROVE = "reapprove"
+    REFRESH = "refresh"
+    CONTINUE = "continue"
+    VERIFY = "verify"
+    ESCALATE = "escalate"
+    COMPLETED = "completed"
+
+
+MODES: Final[Mapping[Verb, LeaseMode | None]] = MappingProxyType(
+    {
+        Verb.ENDED: None,
+        Verb.REVALIDATE: LeaseMode.RECOVERY,
+        Verb.RECONCILE: LeaseMode.RECOVERY,
+        Verb.ESCALATED: LeaseMode.RECOVERY,
+        Verb.REAPPROVE: LeaseMode.RECOVERY,
+        Verb.REFRESH: LeaseMode.RECOVERY,
+        Verb.CONTINUE: LeaseMode.FULL,
+        Verb.VERIFY: LeaseMode.FULL,
+        Verb.ESCALATE: None,
+        Verb.COMPLETED: None,
+    }
+)
+"""The lease that goes with each decision. Who escalates waits for a person, so there is none."""
+assert MODES.keys() == set(Verb)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the caller found where it works: `None` for what it did not say."""
+
+    artifact_hash: str | None = None
+    contract_hash: str | None = None
+    environment: Mapping[str, Any] | None = None
+    schema_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why: a stable code, a sentence, and what it is about (`check:<id>`, `effect:<operation_id>`)."""
+
+    code: str
+    message: str
+    ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to do first, and why. `about` is the id that the verb is about, `None` where there is none."""
+
+    verb: Verb
+    about: str | None = None
+    reasons: Sequence[Reason] = ()
+
+    def __str__(self) -> str:
+        """The decision as callers read it: `reconcile:seed-order-8`."""
+        return self.verb.value if self.about is None else f"{self.verb}:{self.about}"
+
+    @property
+    def mode(self) -> LeaseMode | None:
+        """The lease that goes with it."""
+        return MODES[self.verb]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """All that the decision rests on, read anew for it.
+
+    `counted` are the checks that would count if nothing were known of the environment. `effects` are those
+    without a known outcome or escalated, in the order of intent.
+    """
+
+    execution: Execution
+    found: Found
+    artifact_hash: str | None
+    counted: Sequence[Check]
+    derived_from: Sequence[str]
+    effects: Sequence[Effect]
+    approvals: Sequence[Lapsed]
+    sources: Sequence[Drifted]
+    tasks: Sequence[Task]
+    standings: Sequence[RequirementStanding]
+    confirmation_missing: bool

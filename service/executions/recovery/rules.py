@@ -1,0 +1,190 @@
+"""The order of recovery: the first step that holds is the decision. Pure.
+
+The steps are those of the contract; who may continue at all is settled before, since that is a refusal.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from service.executions.acceptance.model import CheckStatus
+from service.executions.acceptance.rules import environment_matches
+from service.executions.ledger.model import EffectStatus
+from service.executions.model import STATE_SCHEMA_VERSION, Status
+from service.executions.recovery.model import REASONS_MAX, Decision, Reason, Standing, Verb
+from service.executions.rules import ENDED
+from service.executions.work.model import Standing as TaskStanding
+from service.executions.work.model import Task
+
+OBJECTIVE: Final = "objective"
+"""What is gone on with where no task and no requirement says more."""
+CONTRACT: Final = "contract"
+"""What is to be confirmed where everything else holds."""
+
+_MOVED: Final = "What the approval was given for no longer holds: ask again, or cancel it."
+
+Step = Callable[[Standing], Decision | None]
+
+
+def decide(standing: Standing) -> Decision:
+    """Answer what has to be done first. Every step looks at the record and at what was found, at no claim."""
+    decision = next(filter(None, (step(standing) for step in _STEPS)), Decision(Verb.COMPLETED))
+    return Decision(decision.verb, decision.about, tuple(decision.reasons)[:REASONS_MAX])
+
+
+def _ended(standing: Standing) -> Decision | None:
+    status = standing.execution.status
+    if status not in ENDED:
+        return None
+    return Decision(Verb.ENDED, status.value, (Reason("execution_ended", f"The run is {status}."),))
+
+
+def _mismatch(standing: Standing) -> Decision | None:
+    reasons = [*_schema(standing), *_contract(standing), *_artifact(standing), *_environment(standing)]
+    return Decision(Verb.REVALIDATE, reasons=reasons) if reasons else None
+
+
+def _schema(standing: Standing) -> Iterator[Reason]:
+    given = standing.found.schema_version
+    if given is not None and given != STATE_SCHEMA_VERSION:
+        yield Reason("schema_differs", f"The record is of schema version {STATE_SCHEMA_VERSION}.")
+
+
+def _contract(standing: Standing) -> Iterator[Reason]:
+    given, recorded = standing.found.contract_hash, standing.execution.contract_hash
+    if given == recorded:
+        return
+    if given is None:
+        yield Reason("contract_hash_not_given", "Say the hash of the contract that you work by.")
+        return
+    yield Reason("contract_differs", "The run has another contract than the one you found.")
+    yield from _in_doubt(standing, "made under the run's contract, not the one you found")
+
+
+def _artifact(standing: Standing) -> Iterator[Reason]:
+    given, recorded = standing.found.artifact_hash, standing.artifact_hash
+    if given == recorded:
+        return
+    if given is None:
+        yield Reason("artifact_hash_not_given", "Say the hash of the artifact that you found.")
+    elif recorded is None:
+        yield Reason("artifact_not_submitted", "The artifact that you found was never submitted: submit it.")
+    else:
+        yield Reason("artifact_differs", "The artifact that you found is not the present candidate.")
+        yield from _in_doubt(standing, "made on the present candidate, not on what you found")
+
+
+def _environment(standing: Standing) -> Iterator[Reason]:
+    found = standing.found.environment
+    for check in standing.counted:
+        if not check.environment or environment_matches(check.environment, found or {}):
+            continue
+        code, words = (
+            ("environment_not_given", "It was made in a recorded environment, and you gave none.")
+            if found is None
+            else ("environment_differs", "It was made in another environment than the one you found.")
+        )
+        yield Reason(code, words, f"check:{check.id}")
+
+
+def _in_doubt(standing: Standing, why: str) -> Iterator[Reason]:
+    for check in standing.counted:
+        yield Reason("check_no_longer_counts", f"It was {why}.", f"check:{check.id}")
+    for ref in standing.derived_from:
+        if ref.startswith("observation:"):
+            yield Reason("observation_no_longer_counts", "It was made before what you found.", ref)
+
+
+def _effects(standing: Standing) -> Decision | None:
+    unknown = [one for one in standing.effects if one.status is not EffectStatus.ESCALATED]
+    first = next(iter([*unknown, *standing.effects]), None)
+    if first is None:
+        return None
+    verb = Verb.RECONCILE if unknown else Verb.ESCALATED
+    reasons = [
+        Reason("effect_escalated", "Nobody could establish its outcome.", f"effect:{one.operation_id}")
+        if one.status is EffectStatus.ESCALATED
+        else Reason("effect_unknown", f"It is {one.status}; nobody knows more.", f"effect:{one.operation_id}")
+        for one in (unknown or standing.effects)
+    ]
+    return Decision(verb, first.operation_id, reasons)
+
+
+def _approvals(standing: Standing) -> Decision | None:
+    if not standing.approvals:
+        return None
+    reasons = [
+        Reason(f"approval_{code}", _MOVED, f"approval:{lapsed.approval_id}")
+        for lapsed in standing.approvals
+        for code in lapsed.moved
+    ]
+    return Decision(Verb.REAPPROVE, standing.approvals[0].approval_id, reasons)
+
+
+def _sources(standing: Standing) -> Decision | None:
+    if not standing.sources:
+        return None
+    reasons = [Reason(one.drift.value, one.drift.message, one.source.ref) for one in standing.sources]
+    return Decision(Verb.REFRESH, standing.sources[0].source.id, reasons)
+
+
+def _tasks(standing: Standing) -> Decision | None:
+    undone = [task for task in standing.tasks if task.standing is not TaskStanding.COMPLETED]
+    begun = [task for task in undone if task.standing is TaskStanding.STARTED]
+    first = next(iter(begun or undone), None)
+    if first is None:
+        return None
+    return Decision(Verb.CONTINUE, first.id, [_undone(task) for task in (begun or undone)])
+
+
+def _undone(task: Task) -> Reason:
+    words = {
+        TaskStanding.STARTED: "It was started, and nothing says that it ended.",
+        TaskStanding.REOPENED: "It was completed, and what it read has changed since.",
+        TaskStanding.FAILED: "It failed.",
+    }
+    return Reason(f"task_{task.standing}", words.get(task.standing, "It is not done."), f"task:{task.id}")
+
+
+def _requirements(standing: Standing) -> Decision | None:
+    undone = [one for one in standing.standings if one.status is not CheckStatus.PASSED]
+    if not undone:
+        return None
+    verb = Verb.ESCALATE if undone[0].escalated else Verb.VERIFY
+    reasons = [
+        Reason(f"check_{one.status}", _unchecked(one.status), f"requirement:{one.requirement}")
+        for one in undone
+    ]
+    return Decision(verb, undone[0].requirement, reasons)
+
+
+def _unchecked(status: CheckStatus) -> str:
+    return {
+        CheckStatus.FAILED: "Its newest check of this candidate failed.",
+        CheckStatus.STALE: "It was checked, but not this candidate in this environment.",
+    }.get(status, "No check of this candidate says that it holds.")
+
+
+def _unfinished(standing: Standing) -> Decision | None:
+    """What keeps a run from being completed although every step before holds."""
+    if standing.execution.status is Status.FAILED:
+        reason = Reason("run_failed", "The run is failed: retry it by a checkpoint.")
+        return Decision(Verb.CONTINUE, OBJECTIVE, (reason,))
+    if not standing.standings:
+        reason = Reason("contract_empty", "The contract asks for nothing, so nothing can complete it.")
+        return Decision(Verb.CONTINUE, OBJECTIVE, (reason,))
+    if standing.confirmation_missing:
+        reason = Reason("contract_unconfirmed", "A person has to confirm the contract.")
+        return Decision(Verb.VERIFY, CONTRACT, (reason,))
+    return None
+
+
+_STEPS: Final[tuple[Step, ...]] = (
+    _ended,
+    _mismatch,
+    _effects,
+    _approvals,
+    _sources,
+    _tasks,
+    _requirements,
+    _unfinished,
+)

@@ -1,0 +1,90 @@
+"""What a working state was derived from: pinned when it is kept, compared when somebody goes on with it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from service.evidence.model import ReferenceNotFound
+from service.executions.model import PinnedSource
+from service.executions.ports import References
+
+KINDS: Final = frozenset({"evidence", "memory", "observation", "summary", "turn"})
+"""Kinds of reference that this service can look up; any other is the agent's own and stays opaque."""
+
+
+class Drift(StrEnum):
+    """Why a state no longer rests on its source. Append only."""
+
+    GONE = "source_gone"
+    EXPIRED = "source_expired"
+    SUPERSEDED = "source_superseded"
+    CHANGED = "source_changed"
+    GONE_AT_SOURCE = "source_gone_at_source"
+    CHANGED_AT_SOURCE = "source_changed_at_source"
+
+    @property
+    def message(self) -> str:
+        """The same in a sentence."""
+        return {
+            Drift.GONE: "It was erased, or may no longer be read.",
+            Drift.EXPIRED: "Its time of freshness is over.",
+            Drift.SUPERSEDED: "Something else supersedes it.",
+            Drift.CHANGED: "It has another version now.",
+            Drift.GONE_AT_SOURCE: "It is no longer there where it came from.",
+            Drift.CHANGED_AT_SOURCE: "It reads differently now where it came from.",
+        }[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Drifted:
+    """One source that moved, and how."""
+
+    source: PinnedSource
+    drift: Drift
+
+
+def pin_sources(refs: Sequence[str], references: References, *, pointer: str) -> Sequence[PinnedSource]:
+    """Answer each reference with its present version.
+
+    Raises `ReferenceNotFound` for one of ours that the caller may not read, naming its place.
+    """
+    pinned = []
+    for number, ref in enumerate(refs):
+        source = PinnedSource(ref)
+        if source.kind in KINDS:
+            found = references.look_up(source.kind, source.id)
+            if found is None:
+                raise ReferenceNotFound(f"{pointer}/{number}")
+            source = PinnedSource(ref, found.version, found.sha256)
+        pinned.append(source)
+    return pinned
+
+
+def drifted_sources(
+    pinned: Sequence[PinnedSource], references: References, at_source: Mapping[str, Drift]
+) -> Iterator[Drifted]:
+    """Answer, in their order, the sources that have moved since they were pinned.
+
+    `at_source` says of a reference what reading its source again has shown, where that moved.
+    """
+    for source in pinned:
+        drift = _drift(source, references) if source.kind in KINDS else None
+        drift = drift or at_source.get(source.ref)
+        if drift is not None:
+            yield Drifted(source, drift)
+
+
+def _drift(source: PinnedSource, references: References) -> Drift | None:
+    found = references.look_up(source.kind, source.id)
+    if found is None:
+        return Drift.GONE
+    if found.expired:
+        return Drift.EXPIRED
+    if found.superseded:
+        return Drift.SUPERSEDED
+    # An older schema pinned no version: that it is there and fresh is all that can be asked of it.
+    if source.version is None and source.sha256 is None:
+        return None
+    is_same = (source.version, source.sha256) == (found.version, found.sha256)
+    return None if is_same else Drift.CHANGED

@@ -1,0 +1,68 @@
+"""Reads anew all that the decision of a resume rests on."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from service.executions.acceptance.model import Check
+from service.executions.acceptance.rules import stand
+from service.executions.bindings import lapsed_approvals
+from service.executions.facts import Facts
+from service.executions.ledger.model import EffectStatus
+from service.executions.ledger.rules import is_unknown
+from service.executions.ports import References
+from service.executions.recovery.model import Found, Standing
+from service.executions.rules import needs_confirmation
+from service.executions.sources import Drift, drifted_sources
+from service.executions.store import ExecutionStore
+from service.executions.work.model import Standing as TaskStanding
+from service.identity.unit import Unit
+from service.policies.model import Bundle
+
+_BEGUN: Final = frozenset({TaskStanding.STARTED, TaskStanding.REOPENED})
+
+
+def stand_anew(
+    facts: Facts,
+    found: Found,
+    *,
+    unit: Unit,
+    bundle: Bundle,
+    references: References,
+    at_source: Mapping[str, Drift],
+) -> Standing:
+    """Answer how a held run stands against what was found and against the world as it is now."""
+    store, execution = ExecutionStore.of(unit), facts.execution
+    sources = store.latest_sources(execution.id)
+    begun = [task for task in facts.undeclared if task.standing in _BEGUN]
+    needed = needs_confirmation(execution, bundle.stopping.contract_confirmation)
+    return Standing(
+        execution=execution,
+        found=found,
+        artifact_hash=facts.candidates[-1].artifact_hash if facts.candidates else None,
+        counted=_counted(facts, store, bundle),
+        derived_from=[source.ref for source in sources],
+        effects=[
+            effect
+            for effect in facts.effects
+            if is_unknown(effect) or effect.status is EffectStatus.ESCALATED
+        ],
+        approvals=lapsed_approvals(execution, store=store, unit=unit, bundle=bundle),
+        sources=list(drifted_sources(sources, references, at_source)),
+        tasks=[*begun, *facts.tasks],
+        standings=facts.standings,
+        confirmation_missing=needed and not execution.contract_confirmed,
+    )
+
+
+def _counted(facts: Facts, store: ExecutionStore, bundle: Bundle) -> Sequence[Check]:
+    """Answer the passing checks that would count if nothing were known of the environment."""
+    checks = store.checks(facts.execution.id)
+    standings = stand(
+        facts.execution,
+        candidates=facts.candidates,
+        checks=checks,
+        environment=None,
+        stopping=bundle.stopping,
+    )
+    counting = {one.check_id for one in standings}
+    return [check for check in checks if check.passed and check.id in counting]
