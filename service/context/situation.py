@@ -9,7 +9,6 @@ from service.core.text import cut_at_grapheme
 from service.executions.acceptance.model import Check
 from service.executions.conversation.model import Pin, Summary, Turn, TurnRole
 from service.executions.facts import Facts, gather
-from service.executions.leases.model import Lease
 from service.executions.ledger.model import Observation
 from service.executions.store import ExecutionStore
 from service.identity.model import Project
@@ -35,8 +34,6 @@ class Run:
     pin_turns: Sequence[Turn]
     """The turns that open pins were taken out of."""
     checks: Sequence[Check]
-    lease: Lease | None
-    """The run's newest lease, whoever holds it."""
 
     @property
     def next_action(self) -> str | None:
@@ -115,7 +112,6 @@ def _read_run(execution_id: str, profile: Profile, unit: Unit, bundle: Bundle) -
         observations=store.observations(execution_id, last=LATEST_OBSERVATIONS),
         pin_turns=store.conversation.turns_by_id(execution_id, pinned) if pinned else (),
         checks=store.checks(execution_id) if any(one.check_id for one in facts.standings) else (),
-        lease=store.leases.find(execution_id),
     )
 
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from service.executions.acceptance.model import Candidate, RequirementStanding
+from service.executions.acceptance.model import Candidate, Check, RequirementStanding
 from service.executions.conversation.model import Pin
+from service.executions.leases.model import Lease
 from service.executions.ledger.model import Effect
 from service.executions.model import Execution
 from service.executions.standings import read_standings
@@ -18,7 +19,10 @@ from service.policies.model import Bundle
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """One run with its ledgers. `undeclared` are tasks that stand in the log and in no manifest."""
+    """One run with its ledgers. `undeclared` are tasks that stand in the log and in no manifest.
+
+    `environment` is what the checks that stand were made in, `lease` the one that lives, whoever holds it.
+    """
 
     execution: Execution
     state: Mapping[str, Any]
@@ -29,6 +33,8 @@ class Facts:
     effects: Sequence[Effect]
     candidates: Sequence[Candidate]
     standings: Sequence[RequirementStanding]
+    environment: Mapping[str, Any]
+    lease: Lease | None
 
 
 def gather(execution_id: str, *, unit: Unit, bundle: Bundle) -> Facts:
@@ -40,6 +46,8 @@ def gather(execution_id: str, *, unit: Unit, bundle: Bundle) -> Facts:
     names = {task.id for task in declared}
     others = [DeclaredTask(task_id) for task_id in dict.fromkeys(step.task_id for step in log)]
     tasks = derive_tasks([*declared, *(task for task in others if task.id not in names)], log)
+    standings = read_standings(execution_id, unit=unit, bundle=bundle)
+    lease = store.leases.find(execution_id)
     return Facts(
         execution=execution,
         state=store.latest_state(execution_id),
@@ -49,5 +57,17 @@ def gather(execution_id: str, *, unit: Unit, bundle: Bundle) -> Facts:
         pins=store.pins(execution_id),
         effects=store.effects(execution_id),
         candidates=store.candidates(execution_id),
-        standings=read_standings(execution_id, unit=unit, bundle=bundle),
+        standings=standings,
+        environment=_environment(standings, store.checks(execution_id)),
+        lease=lease if lease is not None and lease.lives(unit.now) else None,
     )
+
+
+def _environment(standings: Sequence[RequirementStanding], checks: Sequence[Check]) -> Mapping[str, Any]:
+    """Answer what a fresh session compares with where it works; of two values the newer check's counts."""
+    standing = {one.check_id for one in standings if one.check_id is not None}
+    merged: dict[str, Any] = {}
+    for check in checks:
+        if check.passed and check.id in standing:
+            merged |= check.environment
+    return merged

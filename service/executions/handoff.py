@@ -1,16 +1,16 @@
 """What a fresh session needs to take over: the ledger of a run, from its facts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from service.core.text import cut_at_grapheme
 from service.executions.acceptance.model import CheckStatus, RequirementStanding
 from service.executions.conversation.model import PinKind
 from service.executions.facts import Facts
 from service.executions.ledger.model import Effect
-from service.executions.ledger.rules import is_unknown
+from service.executions.ledger.rules import is_unknown, is_unsettled
 from service.executions.rules import ENDED
 from service.executions.work.model import Output, Standing
 from service.executions.work.rules import next_task
@@ -52,6 +52,7 @@ class Handoff:
     blockers: Sequence[Blocker]
     checks: Sequence[RequirementStanding]
     effects: Sequence[Effect]
+    environment: Mapping[str, Any]
 
 
 def compose_handoff(facts: Facts) -> Handoff:
@@ -69,7 +70,8 @@ def compose_handoff(facts: Facts) -> Handoff:
         outputs=[(task.id, output) for task in tasks for output in task.produced],
         blockers=list(_blockers(facts)),
         checks=facts.standings,
-        effects=sorted(facts.effects, key=lambda effect: not is_unknown(effect)),
+        effects=sorted(facts.effects, key=lambda effect: not is_unsettled(effect)),
+        environment=facts.environment,
     )
 
 
@@ -83,12 +85,15 @@ def pending_action(facts: Facts) -> str | None:
     unknown = next((effect for effect in facts.effects if is_unknown(effect)), None)
     if unknown is not None:
         return f"reconcile:{unknown.operation_id}"
+    escalated = next((effect for effect in facts.effects if is_unsettled(effect)), None)
+    if escalated is not None:
+        return f"escalated:{escalated.operation_id}"
     task = next_task(facts.tasks)
     if task is not None:
         return f"continue:{task.id}"
     undone = [one for one in facts.standings if one.status is not CheckStatus.PASSED]
     if undone and (facts.candidates or facts.execution.finish_asked):
-        return f"verify:{undone[0].requirement}"
+        return f"{'escalate' if undone[0].escalated else 'verify'}:{undone[0].requirement}"
     return None
 
 
@@ -104,14 +109,17 @@ def next_action(facts: Facts) -> str | None:
 
 def _blockers(facts: Facts) -> Iterator[Blocker]:
     for effect in facts.effects:
-        if is_unknown(effect):
+        if is_unsettled(effect):
             yield Blocker(BlockerKind.EFFECT, effect.operation_id, f"outcome unknown ({effect.status})")
     for pin in facts.pins:
         if pin.kind is PinKind.BLOCKER and not pin.resolved:
             yield Blocker(BlockerKind.PIN, pin.id, pin.text)
     for one in facts.standings:
         if one.status is CheckStatus.FAILED and one.check_id is not None:
-            yield Blocker(BlockerKind.CHECK, one.check_id, f"requirement {one.requirement} failed")
+            words = f"requirement {one.requirement} failed ({one.failure_kind})"
+            if one.escalated:
+                words += ", more often than its revisions allow"
+            yield Blocker(BlockerKind.CHECK, one.check_id, words)
     for task in facts.tasks:
         if task.standing is Standing.FAILED:
             yield Blocker(BlockerKind.TASK, task.id, "failed")

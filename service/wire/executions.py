@@ -77,13 +77,18 @@ class BudgetsAnswer(Answer):
 
 
 class ExecutionListed(Answer):
-    """A run in a list. `objective` is `null` for those who may not read it and after its erasure."""
+    """A run in a list. `objective` is `null` for those who may not read it and after its erasure.
+
+    `ended_reason` says why a run that was not completed has ended: `operator`, `acting_user`, `deadline`,
+    `erased` or `schema`.
+    """
 
     id: str
     project: str
     external_ref: str | None
     version: int
     status: Status
+    ended_reason: str | None
     objective: str | None
     step: int
     cost_used: Money
@@ -109,6 +114,12 @@ class TaskCountsAnswer(Answer):
     blocked: int
 
 
+class LeaseUntil(Answer):
+    """Some worker holds the run until then, unless it renews or gives back its lease."""
+
+    until: When
+
+
 class ExecutionAnswer(ExecutionListed):
     """The display model of a run."""
 
@@ -116,6 +127,7 @@ class ExecutionAnswer(ExecutionListed):
     tasks: TaskCountsAnswer
     pending_action: str | None
     next_action: str | None
+    lease: LeaseUntil | None
 
 
 class ExecutionPage(Answer):

@@ -1,9 +1,10 @@
 """Shapes of a run's work: tasks, the execution log and the handoff."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from service.wire.acceptance import FailureKind
 from service.wire.executions import Reference
 from service.wire.scalars import Answer, Hash, Name, Request, ShortText, Text, When
 
@@ -127,12 +128,20 @@ class BlockerAnswer(Answer):
 
 
 class RequirementStandingAnswer(Answer):
-    """How a requirement stands on the present candidate."""
+    """How a requirement stands on the present candidate.
+
+    `carried_from` is the earlier candidate whose check counts for this one. `failures` are the failed checks
+    that use up revisions; an `escalated` requirement has had more of them than it may, and needs a person.
+    """
 
     requirement: str
     status: Literal["passed", "failed", "missing", "stale"]
     check_id: str | None
     evidence: str | None
+    failure_kind: FailureKind | None
+    carried_from: str | None
+    failures: int
+    escalated: bool
 
 
 class EffectStanding(Answer):
@@ -150,7 +159,10 @@ class ApprovalStanding(Answer):
 
 
 class HandoffAnswer(Answer):
-    """The ledger of a run, for a session that knows nothing but its id."""
+    """The ledger of a run, for a session that knows nothing but its id.
+
+    `environment` is what the checks that stand were made in: whoever resumes says what is found of each name.
+    """
 
     schema_version: int
     execution_id: str
@@ -164,4 +176,5 @@ class HandoffAnswer(Answer):
     blockers: list[BlockerAnswer]
     checks: list[RequirementStandingAnswer]
     effects: list[EffectStanding]
+    environment: dict[str, Any]
     approvals: list[ApprovalStanding]

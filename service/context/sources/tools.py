@@ -45,10 +45,9 @@ def _reason(tool: Tool, situation: Situation) -> OmissionReason | None:
 
 def _may_write(run: Run, unit: Unit) -> bool:
     """Say whether the caller holds the run's full lease, and nothing has become unresolved under it."""
-    lease = run.lease
+    lease = run.facts.lease
     return (
         lease is not None
-        and lease.lives(unit.now)
         and lease.mode is LeaseMode.FULL
         and unit.fencing_token == lease.fencing_token
         and run.facts.execution.acting_user == unit.caller.sub

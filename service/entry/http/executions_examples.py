@@ -55,6 +55,7 @@ EXECUTION_EXAMPLE: Final[dict[str, Any]] = {
     "tasks": {"done": 1, "open": 1, "blocked": 0},
     "pending_action": "continue:draft",
     "next_action": "draft the reply",
+    "lease": {"until": _TIME},
 }
 MANIFEST_EXAMPLE: Final[dict[str, Any]] = {
     "tasks": [
@@ -114,6 +115,7 @@ HANDOFF_EXAMPLE: Final[dict[str, Any]] = {
         }
     ],
     "effects": [{"operation_id": "seed-order-8", "status": "dispatched"}],
+    "environment": {},
     "approvals": [],
 }
 LEASE_EXAMPLE: Final[dict[str, Any]] = {"fencing_token": 3, "mode": "recovery", "expires_at": _TIME}

@@ -1,7 +1,5 @@
 """Runs between their shapes on the wire and their values inside."""
 
-from collections.abc import Sequence
-
 from pydantic import BaseModel
 
 from service.entry.http.edge import Reply
@@ -14,6 +12,7 @@ from service.wire.executions import (
     BudgetsAnswer,
     ExecutionAnswer,
     ExecutionListed,
+    LeaseUntil,
     OpenExecution,
     RequirementAnswer,
     TaskCountsAnswer,
@@ -99,6 +98,7 @@ def listed_answer(execution: Execution, project: str) -> ExecutionListed:
         external_ref=execution.external_ref,
         version=execution.version,
         status=execution.status.value,
+        ended_reason=None if execution.ended_reason is None else execution.ended_reason.value,
         objective=execution.objective,
         step=execution.step,
         cost_used=execution.cost_used,
@@ -126,6 +126,7 @@ def execution_answer(facts: Facts, project: str) -> ExecutionAnswer:
         tasks=TaskCountsAnswer(done=counts.done, open=counts.open, blocked=counts.blocked),
         pending_action=pending_action(facts),
         next_action=next_action(facts),
+        lease=None if facts.lease is None else LeaseUntil(until=facts.lease.expires_at),
     )
 
 
@@ -160,11 +161,6 @@ def step_answer(step: Step) -> StepAnswer:
     return StepAnswer(**dict(log_line(step)), status=step.exit_status.value)
 
 
-def log_text(steps: Sequence[Step]) -> str:
-    """Answer the log as JSON Lines, oldest first."""
-    return "".join(f"{log_line(step).model_dump_json()}\n" for step in steps)
-
-
 def handoff_answer(facts: Facts) -> HandoffAnswer:
     """Answer the ledger for a session that knows nothing but the run's id."""
     handoff = compose_handoff(facts)
@@ -188,12 +184,17 @@ def handoff_answer(facts: Facts) -> HandoffAnswer:
                 status=one.status.value,
                 check_id=one.check_id,
                 evidence=one.evidence,
+                failure_kind=None if one.failure_kind is None else one.failure_kind.value,
+                carried_from=one.carried_from,
+                failures=one.failures,
+                escalated=one.escalated,
             )
             for one in handoff.checks
         ],
         effects=[
             EffectStanding(operation_id=one.operation_id, status=one.status.value) for one in handoff.effects
         ],
+        environment=dict(handoff.environment),
         approvals=[],
     )
 
