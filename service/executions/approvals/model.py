@@ -137,3 +137,11 @@ class Standing:
     acting_user_stands: bool
     approver_stands: bool
     evidence: Mapping[str, EvidenceNow]
+
+
+@dataclass(frozen=True, slots=True)
+class Lapsed:
+    """An approval that does not hold any more, so that work waits for a newer one, and what moved."""
+
+    approval_id: str
+    moved: Sequence[Moved]
