@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import event as listeners
 from sqlalchemy.orm import Session as BaseSession
 from sqlalchemy.orm import SessionTransaction
+from sqlmodel import Session
 
 from service.audit.model import Action, Detail, Event, Head, Link
 from service.audit.rules import detail_fault, hash_event, head_text, is_code
@@ -66,22 +67,21 @@ def _queue_of(unit: Unit) -> _Queue:
     if queue is None:
         queue = _Queue(unit.tenant_id, unit.cipher)
         unit.session.info[_QUEUE] = queue
-        listeners.listen(unit.session, "before_commit", _chain)
-        listeners.listen(unit.session, "after_transaction_create", _mark)
-        listeners.listen(unit.session, "after_soft_rollback", _forget)
     assert isinstance(queue, _Queue)
     assert queue.tenant_id == unit.tenant_id, "one transaction, one tenant"
     return queue
 
 
 def _mark(session: BaseSession, transaction: SessionTransaction) -> None:
-    if transaction.nested:
-        queue: _Queue = session.info[_QUEUE]
+    queue: _Queue | None = session.info.get(_QUEUE)
+    if queue is not None and transaction.nested:
         queue.marks[transaction] = len(queue.events)
 
 
 def _forget(session: BaseSession, previous: SessionTransaction) -> None:
-    queue: _Queue = session.info[_QUEUE]
+    queue: _Queue | None = session.info.get(_QUEUE)
+    if queue is None:
+        return
     if previous.nested:
         # A savepoint that is older than the queue began when nothing had been recorded.
         del queue.events[queue.marks.pop(previous, 0) :]
@@ -90,8 +90,8 @@ def _forget(session: BaseSession, previous: SessionTransaction) -> None:
 
 
 def _chain(session: BaseSession) -> None:
-    queue: _Queue = session.info[_QUEUE]
-    if session.in_nested_transaction() or not queue.events:
+    queue: _Queue | None = session.info.get(_QUEUE)
+    if queue is None or session.in_nested_transaction() or not queue.events:
         return
     # What the request changed goes to the database first, so that its locks come before ours.
     session.flush()
@@ -113,3 +113,9 @@ def _chain(session: BaseSession) -> None:
     seal = queue.cipher.keyed_hash(head_text(sequence=sequence, head_hash=previous_hash))
     store.append(links, Head(sequence, previous_hash, seal))
     queue.events.clear()
+
+
+# Once for all sessions: telling each new one anew would take longer than what is recorded.
+listeners.listen(Session, "before_commit", _chain)
+listeners.listen(Session, "after_transaction_create", _mark)
+listeners.listen(Session, "after_soft_rollback", _forget)

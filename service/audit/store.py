@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from sqlalchemy import update
+from sqlalchemy import bindparam, insert, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session, col, select
 
@@ -11,6 +11,18 @@ from service.audit.model import GENESIS_HASH, Event, Head, Link
 from service.audit.tables import AuditEventRow, AuditHeadRow
 
 _ROWS_PER_FETCH: Final = 1_000
+
+# Every request that changes anything ends with these two, and so they are built once.
+_HEAD: Final = (
+    select(AuditHeadRow.sequence, AuditHeadRow.hash, AuditHeadRow.seal)
+    .where(col(AuditHeadRow.tenant_id) == bindparam("tenant"))
+    .with_for_update()
+)
+_MOVE_HEAD: Final = (
+    update(AuditHeadRow)
+    .where(col(AuditHeadRow.tenant_id) == bindparam("tenant"))
+    .values(sequence=bindparam("last"), hash=bindparam("last_hash"), seal=bindparam("new_seal"))
+)
 
 
 class AuditStore:
@@ -25,15 +37,11 @@ class AuditStore:
 
         (SQLite's writing transactions exclude each other anyway.)
         """
-        first = {"tenant_id": self._tenant_id, "sequence": 0, "hash": GENESIS_HASH, "seal": ""}
-        insert = postgresql.insert if self._session.get_bind().dialect.name == "postgresql" else sqlite.insert
         connection = self._session.connection()
-        connection.execute(insert(AuditHeadRow).values(first).on_conflict_do_nothing())
-        row = connection.execute(
-            select(AuditHeadRow.sequence, AuditHeadRow.hash, AuditHeadRow.seal)
-            .where(col(AuditHeadRow.tenant_id) == self._tenant_id)
-            .with_for_update()
-        ).one()
+        row = connection.execute(_HEAD, {"tenant": self._tenant_id}).first()
+        if row is None:
+            self._begin_chain()
+            row = connection.execute(_HEAD, {"tenant": self._tenant_id}).one()
         return Head(row.sequence, row.hash, row.seal)
 
     def find_head(self) -> Head | None:
@@ -43,12 +51,16 @@ class AuditStore:
 
     def append(self, links: Sequence[Link], head: Head) -> None:
         """Add links to the chain and move its end. The caller holds the lock of `lock_head`."""
-        for link in links:
-            self._session.add(_row_of(link, self._tenant_id))
-        self._session.connection().execute(
-            update(AuditHeadRow)
-            .where(col(AuditHeadRow.tenant_id) == self._tenant_id)
-            .values(sequence=head.sequence, hash=head.hash, seal=head.seal)
+        connection = self._session.connection()
+        connection.execute(insert(AuditEventRow), [_row_of(link, self._tenant_id) for link in links])
+        connection.execute(
+            _MOVE_HEAD,
+            {
+                "tenant": self._tenant_id,
+                "last": head.sequence,
+                "last_hash": head.hash,
+                "new_seal": head.seal,
+            },
         )
 
     def links_of(self, kind: str, ref: str, *, after: int, limit: int) -> Sequence[Link]:
@@ -81,23 +93,30 @@ class AuditStore:
                 return
             last = rows[-1].sequence
 
+    def _begin_chain(self) -> None:
+        first = {"tenant_id": self._tenant_id, "sequence": 0, "hash": GENESIS_HASH, "seal": ""}
+        on_postgresql = self._session.get_bind().dialect.name == "postgresql"
+        insert_once = postgresql.insert if on_postgresql else sqlite.insert
+        # Of two that begin it at once the second waits here, does nothing, and goes on from the first's end.
+        self._session.connection().execute(insert_once(AuditHeadRow).values(first).on_conflict_do_nothing())
 
-def _row_of(link: Link, tenant_id: str) -> AuditEventRow:
+
+def _row_of(link: Link, tenant_id: str) -> dict[str, object]:
     event = link.event
-    return AuditEventRow(
-        tenant_id=tenant_id,
-        sequence=link.sequence,
-        at=event.at,
-        principal=event.principal,
-        credential_id=event.credential_id,
-        request_id=event.request_id,
-        action=event.action,
-        kind=event.kind,
-        ref=event.ref,
-        details=dict(event.details),
-        previous_hash=link.previous_hash,
-        hash=link.hash,
-    )
+    return {
+        "tenant_id": tenant_id,
+        "sequence": link.sequence,
+        "at": event.at,
+        "principal": event.principal,
+        "credential_id": event.credential_id,
+        "request_id": event.request_id,
+        "action": event.action,
+        "kind": event.kind,
+        "ref": event.ref,
+        "details": dict(event.details),
+        "previous_hash": link.previous_hash,
+        "hash": link.hash,
+    }
 
 
 def _link_of(row: AuditEventRow) -> Link:
