@@ -126,8 +126,7 @@ class KeyStore:
 
     def epoch(self, tenant_id: str) -> int:
         """Answer how many keys of the tenant have been destroyed, as the database knows it now."""
-        with self._database.read(None) as session:
-            epoch: int = session.connection().execute(_EPOCH, {"tenant_id": tenant_id}).scalar() or 0
+        epoch: int = self._database.ask(_EPOCH, {"tenant_id": tenant_id}) or 0
         # Two readers may finish in the other order; an epoch never falls.
         self._epochs[tenant_id] = max(epoch, self._epochs.get(tenant_id, 0))
         return self._epochs[tenant_id]

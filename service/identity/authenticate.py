@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Final
 
+from sqlmodel import Session
+
 from service.core.database import Database
 from service.core.errors import Unauthenticated
 from service.identity.matrix import scopes_of
@@ -23,19 +25,19 @@ def authenticate(database: Database, token: str, now: datetime) -> Caller:
     parsed = parse_token(token)
     if parsed is None:
         raise Unauthenticated
-    key = _find_live_key(database, parsed, now)
-    if key is None:
-        raise Unauthenticated
-    with database.read(key.tenant_id) as session:
+    with database.read(None, credential_id=parsed.id) as session:
+        key = _find_live_key(session, parsed, now)
+        if key is None:
+            raise Unauthenticated
+        database.name_tenant(session, key.tenant_id)
         projects = IdentityStore(session, key.tenant_id).projects_of(
             key.member_subjects, project_id=key.project_id
         )
     return _caller_of(key, projects)
 
 
-def _find_live_key(database: Database, token: Token, now: datetime) -> ApiKey | None:
-    with database.read(None, credential_id=token.id) as session:
-        found = RegistryStore(session).find_key(token.id)
+def _find_live_key(session: Session, token: Token, now: datetime) -> ApiKey | None:
+    found = RegistryStore(session).find_key(token.id)
     key, secret_hash = found or (None, _DECOY_HASH)
     proven = proves(token, secret_hash)
     return key if key is not None and proven and key.is_live(now) else None
