@@ -3,15 +3,20 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Final, Self
 
-from sqlalchemy import and_, or_
+from sqlalchemy import and_, bindparam, or_
 from sqlmodel import Session, col, select
 
 from service.core.clock import format_time
 from service.core.paging import CursorInvalid, Page, PageRequest
 from service.identity.unit import Unit
 from service.policies.tables import PolicyActiveRow, PolicyVersionRow
+
+# Almost every call asks for it, and so it is built once.
+_ACTIVE: Final = select(
+    PolicyActiveRow.version, PolicyActiveRow.revision, PolicyActiveRow.activated_at
+).where(col(PolicyActiveRow.tenant_id) == bindparam("tenant"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +50,7 @@ class PolicyStore:
 
     def find_active(self) -> ActivePolicy | None:
         """Answer what is active, or `None`."""
-        row = self._session.exec(
-            select(PolicyActiveRow).where(col(PolicyActiveRow.tenant_id) == self._tenant_id)
-        ).first()
+        row = self._session.connection().execute(_ACTIVE, {"tenant": self._tenant_id}).first()
         return None if row is None else ActivePolicy(row.version, row.revision, row.activated_at)
 
     def find_files(self, version: str) -> Mapping[str, str] | None:

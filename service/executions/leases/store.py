@@ -1,9 +1,19 @@
 """The queries of one tenant's leases."""
 
-from sqlmodel import Session
+from typing import Final
+
+from sqlalchemy import bindparam
+from sqlmodel import Session, select
 
 from service.executions.leases.model import Lease, LeaseMode
 from service.executions.leases.tables import LeaseRow
+
+# Every write to a run asks, and so it is built once. What was read before the lock may be older.
+_NEWEST: Final = (
+    select(LeaseRow)
+    .where(LeaseRow.tenant_id == bindparam("tenant"), LeaseRow.execution_id == bindparam("execution"))
+    .execution_options(populate_existing=True)
+)
 
 
 class LeaseStore:
@@ -15,7 +25,8 @@ class LeaseStore:
 
     def find(self, execution_id: str) -> Lease | None:
         """Answer the run's newest lease, living or not; `None` when there never was one."""
-        row = self._session.get(LeaseRow, (self._tenant_id, execution_id), populate_existing=True)
+        key = {"tenant": self._tenant_id, "execution": execution_id}
+        row = self._session.exec(_NEWEST, params=key).first()
         if row is None:
             return None
         return Lease(
