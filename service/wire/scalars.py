@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 _RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _DECIMAL: Final = re.compile(r"\d{1,12}(\.\d{1,6})?")
 
 
@@ -29,7 +30,7 @@ class Answer(BaseModel):
 def _no_faults(text: str) -> str:
     if "\x00" in text:
         raise ValueError("holds the character NUL")
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if _SURROGATE.search(text):
         raise ValueError("holds half of a surrogate pair")
     return text
 
