@@ -218,19 +218,25 @@ class World:
         kind: str = "orders.create",
         who: Caller = AGENT,
         approval_id: str | None = None,
+        token: int | None = None,
         **request: Any,
     ) -> tuple[Effect, bool]:
         """Write down an intent."""
-        with self.unit(who) as unit:
+        with self.unit(who, token=token) as unit:
             new = NewEffect(operation, kind, request, approval_id)
             return intend(run.id, new, unit=unit, bundle=self.bundle)
 
     def settle(
-        self, run: Execution, *statuses: EffectStatus, operation: str = "order-8", who: Caller = AGENT
+        self,
+        run: Execution,
+        *statuses: EffectStatus,
+        operation: str = "order-8",
+        who: Caller = AGENT,
+        token: int | None = None,
     ) -> Effect:
         """Report each status in turn."""
         for status in statuses:
-            with self.unit(who) as unit:
+            with self.unit(who, token=token) as unit:
                 effect = settle(
                     run.id, operation, status=status, downstream_ref=None, unit=unit, bundle=self.bundle
                 )
