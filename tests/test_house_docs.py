@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 
 from service.context.model import OmissionReason
+from service.executions.approvals.model import Moved
+from service.executions.recovery.model import ReasonCode as RecoveryReason
+from service.executions.recovery.model import Verb
+from service.executions.sources import Drift
 from service.identity.matrix import SCOPES_BY_ROLE
 from service.policies.verdict import ReasonCode
 
@@ -25,6 +29,14 @@ def test_every_reason_for_leaving_something_out_is_explained() -> None:
     text = (DOCS / "packages.md").read_text()
 
     assert [reason.value for reason in OmissionReason if f"`{reason.value}`" not in text] == []
+
+
+def test_every_reason_of_a_resume_is_explained() -> None:
+    text = (DOCS / "recovery.md").read_text()
+    codes = [*RecoveryReason, *Drift, *(f"approval_{moved}" for moved in Moved)]
+
+    assert [str(code) for code in codes if f"`{code}`" not in text] == []
+    assert [verb.value for verb in Verb if f"`{verb}" not in text] == []
 
 
 def test_every_scope_is_explained() -> None:

@@ -33,6 +33,34 @@ class Verb(StrEnum):
     COMPLETED = "completed"
 
 
+class ReasonCode(StrEnum):
+    """Why a decision was taken. Append only; `sources.Drift` and, after `approval_`, `Moved` go with it."""
+
+    EXECUTION_ENDED = "execution_ended"
+    SCHEMA_DIFFERS = "schema_differs"
+    CONTRACT_HASH_NOT_GIVEN = "contract_hash_not_given"
+    CONTRACT_DIFFERS = "contract_differs"
+    ARTIFACT_HASH_NOT_GIVEN = "artifact_hash_not_given"
+    ARTIFACT_NOT_SUBMITTED = "artifact_not_submitted"
+    ARTIFACT_DIFFERS = "artifact_differs"
+    ENVIRONMENT_NOT_GIVEN = "environment_not_given"
+    ENVIRONMENT_DIFFERS = "environment_differs"
+    CHECK_NO_LONGER_COUNTS = "check_no_longer_counts"
+    OBSERVATION_NO_LONGER_COUNTS = "observation_no_longer_counts"
+    EFFECT_UNKNOWN = "effect_unknown"
+    EFFECT_ESCALATED = "effect_escalated"
+    TASK_STARTED = "task_started"
+    TASK_REOPENED = "task_reopened"
+    TASK_FAILED = "task_failed"
+    TASK_PENDING = "task_pending"
+    CHECK_FAILED = "check_failed"
+    CHECK_STALE = "check_stale"
+    CHECK_MISSING = "check_missing"
+    RUN_FAILED = "run_failed"
+    CONTRACT_EMPTY = "contract_empty"
+    CONTRACT_UNCONFIRMED = "contract_unconfirmed"
+
+
 MODES: Final[Mapping[Verb, LeaseMode | None]] = MappingProxyType(
     {
         Verb.ENDED: None,

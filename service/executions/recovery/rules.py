@@ -8,9 +8,9 @@ from typing import Final
 
 from service.executions.acceptance.model import CheckStatus
 from service.executions.acceptance.rules import environment_matches
-from service.executions.ledger.model import EffectStatus
+from service.executions.ledger.model import Effect, EffectStatus
 from service.executions.model import STATE_SCHEMA_VERSION, Status
-from service.executions.recovery.model import REASONS_MAX, Decision, Reason, Standing, Verb
+from service.executions.recovery.model import REASONS_MAX, Decision, Reason, ReasonCode, Standing, Verb
 from service.executions.rules import ENDED
 from service.executions.work.model import Standing as TaskStanding
 from service.executions.work.model import Task
@@ -35,7 +35,7 @@ def _ended(standing: Standing) -> Decision | None:
     status = standing.execution.status
     if status not in ENDED:
         return None
-    return Decision(Verb.ENDED, status.value, (Reason("execution_ended", f"The run is {status}."),))
+    return Decision(Verb.ENDED, status.value, (Reason(ReasonCode.EXECUTION_ENDED, f"The run is {status}."),))
 
 
 def _mismatch(standing: Standing) -> Decision | None:
@@ -46,7 +46,7 @@ def _mismatch(standing: Standing) -> Decision | None:
 def _schema(standing: Standing) -> Iterator[Reason]:
     given = standing.found.schema_version
     if given is not None and given != STATE_SCHEMA_VERSION:
-        yield Reason("schema_differs", f"The record is of schema version {STATE_SCHEMA_VERSION}.")
+        yield Reason(ReasonCode.SCHEMA_DIFFERS, f"The record is of schema version {STATE_SCHEMA_VERSION}.")
 
 
 def _contract(standing: Standing) -> Iterator[Reason]:
@@ -54,9 +54,9 @@ def _contract(standing: Standing) -> Iterator[Reason]:
     if given == recorded:
         return
     if given is None:
-        yield Reason("contract_hash_not_given", "Say the hash of the contract that you work by.")
+        yield Reason(ReasonCode.CONTRACT_HASH_NOT_GIVEN, "Say the hash of the contract that you work by.")
         return
-    yield Reason("contract_differs", "The run has another contract than the one you found.")
+    yield Reason(ReasonCode.CONTRACT_DIFFERS, "The run has another contract than the one you found.")
     yield from _in_doubt(standing, "made under the run's contract, not the one you found")
 
 
@@ -65,11 +65,11 @@ def _artifact(standing: Standing) -> Iterator[Reason]:
     if given == recorded:
         return
     if given is None:
-        yield Reason("artifact_hash_not_given", "Say the hash of the artifact that you found.")
+        yield Reason(ReasonCode.ARTIFACT_HASH_NOT_GIVEN, "Say the hash of the artifact that you found.")
     elif recorded is None:
-        yield Reason("artifact_not_submitted", "The artifact that you found was never submitted: submit it.")
+        yield Reason(ReasonCode.ARTIFACT_NOT_SUBMITTED, "The artifact that you found was never submitted.")
     else:
-        yield Reason("artifact_differs", "The artifact that you found is not the present candidate.")
+        yield Reason(ReasonCode.ARTIFACT_DIFFERS, "The artifact that you found is not the present candidate.")
         yield from _in_doubt(standing, "made on the present candidate, not on what you found")
 
 
@@ -79,19 +79,22 @@ def _environment(standing: Standing) -> Iterator[Reason]:
         if not check.environment or environment_matches(check.environment, found or {}):
             continue
         code, words = (
-            ("environment_not_given", "It was made in a recorded environment, and you gave none.")
+            (ReasonCode.ENVIRONMENT_NOT_GIVEN, "It was made in a recorded environment, and you gave none.")
             if found is None
-            else ("environment_differs", "It was made in another environment than the one you found.")
+            else (
+                ReasonCode.ENVIRONMENT_DIFFERS,
+                "It was made in another environment than you found.",
+            )
         )
         yield Reason(code, words, f"check:{check.id}")
 
 
 def _in_doubt(standing: Standing, why: str) -> Iterator[Reason]:
     for check in standing.counted:
-        yield Reason("check_no_longer_counts", f"It was {why}.", f"check:{check.id}")
+        yield Reason(ReasonCode.CHECK_NO_LONGER_COUNTS, f"It was {why}.", f"check:{check.id}")
     for ref in standing.derived_from:
         if ref.startswith("observation:"):
-            yield Reason("observation_no_longer_counts", "It was made before what you found.", ref)
+            yield Reason(ReasonCode.OBSERVATION_NO_LONGER_COUNTS, "It was made before what you found.", ref)
 
 
 def _effects(standing: Standing) -> Decision | None:
@@ -101,9 +104,13 @@ def _effects(standing: Standing) -> Decision | None:
         return None
     verb = Verb.RECONCILE if unknown else Verb.ESCALATED
     reasons = [
-        Reason("effect_escalated", "Nobody could establish its outcome.", f"effect:{one.operation_id}")
+        Reason(
+            ReasonCode.EFFECT_ESCALATED, "Nobody could establish its outcome.", f"effect:{one.operation_id}"
+        )
         if one.status is EffectStatus.ESCALATED
-        else Reason("effect_unknown", f"It is {one.status}; nobody knows more.", f"effect:{one.operation_id}")
+        else Reason(
+            ReasonCode.EFFECT_UNKNOWN, f"It is {one.status}; nobody knows more.", f"effect:{one.operation_id}"
+        )
         for one in (unknown or standing.effects)
     ]
     return Decision(verb, first.operation_id, reasons)
@@ -142,7 +149,9 @@ def _undone(task: Task) -> Reason:
         TaskStanding.REOPENED: "It was completed, and what it read has changed since.",
         TaskStanding.FAILED: "It failed.",
     }
-    return Reason(f"task_{task.standing}", words.get(task.standing, "It is not done."), f"task:{task.id}")
+    return Reason(
+        ReasonCode(f"task_{task.standing}"), words.get(task.standing, "It is not done."), f"task:{task.id}"
+    )
 
 
 def _requirements(standing: Standing) -> Decision | None:
@@ -151,7 +160,7 @@ def _requirements(standing: Standing) -> Decision | None:
         return None
     verb = Verb.ESCALATE if undone[0].escalated else Verb.VERIFY
     reasons = [
-        Reason(f"check_{one.status}", _unchecked(one.status), f"requirement:{one.requirement}")
+        Reason(ReasonCode(f"check_{one.status}"), _unchecked(one.status), f"requirement:{one.requirement}")
         for one in undone
     ]
     return Decision(verb, undone[0].requirement, reasons)
@@ -167,13 +176,13 @@ def _unchecked(status: CheckStatus) -> str:
 def _unfinished(standing: Standing) -> Decision | None:
     """What keeps a run from being completed although every step before holds."""
     if standing.execution.status is Status.FAILED:
-        reason = Reason("run_failed", "The run is failed: retry it by a checkpoint.")
+        reason = Reason(ReasonCode.RUN_FAILED, "The run is failed: retry it by a checkpoint.")
         return Decision(Verb.CONTINUE, OBJECTIVE, (reason,))
     if not standing.standings:
-        reason = Reason("contract_empty", "The contract asks for nothing, so nothing can complete it.")
+        reason = Reason(ReasonCode.CONTRACT_EMPTY, "The contract asks for nothing: nothing completes it.")
         return Decision(Verb.CONTINUE, OBJECTIVE, (reason,))
     if standing.confirmation_missing:
-        reason = Reason("contract_unconfirmed", "A person has to confirm the contract.")
+        reason = Reason(ReasonCode.CONTRACT_UNCONFIRMED, "A person has to confirm the contract.")
         return Decision(Verb.VERIFY, CONTRACT, (reason,))
     return None
 
