@@ -103,17 +103,14 @@ def _effects(standing: Standing) -> Decision | None:
     if first is None:
         return None
     verb = Verb.RECONCILE if unknown else Verb.ESCALATED
-    reasons = [
-        Reason(
-            ReasonCode.EFFECT_ESCALATED, "Nobody could establish its outcome.", f"effect:{one.operation_id}"
-        )
-        if one.status is EffectStatus.ESCALATED
-        else Reason(
-            ReasonCode.EFFECT_UNKNOWN, f"It is {one.status}; nobody knows more.", f"effect:{one.operation_id}"
-        )
-        for one in (unknown or standing.effects)
-    ]
-    return Decision(verb, first.operation_id, reasons)
+    return Decision(verb, first.operation_id, [_unsettled(one) for one in (unknown or standing.effects)])
+
+
+def _unsettled(effect: Effect) -> Reason:
+    ref = f"effect:{effect.operation_id}"
+    if effect.status is EffectStatus.ESCALATED:
+        return Reason(ReasonCode.EFFECT_ESCALATED, "Nobody could establish its outcome.", ref)
+    return Reason(ReasonCode.EFFECT_UNKNOWN, f"It is {effect.status}; nobody knows more.", ref)
 
 
 def _approvals(standing: Standing) -> Decision | None:
