@@ -30,6 +30,16 @@ OPENING: dict[str, Any] = {
     "memory_mode": "read_write",
 }
 HASH = hash_text("build 17")
+NOT_CHECKED = {
+    "requirement": "login",
+    "status": "missing",
+    "check_id": None,
+    "evidence": None,
+    "failure_kind": None,
+    "carried_from": None,
+    "failures": 0,
+    "escalated": False,
+}
 
 
 @pytest.fixture
@@ -158,7 +168,7 @@ def test_the_whole_ledger_is_handed_over(site: Site, agent: dict[str, str]) -> N
     assert intents == [201, 200]
     assert steps[0][1] == steps[1][1] == json.loads(log.text) | {"status": "completed"}
     assert handoff.json() == {
-        "schema_version": 1,
+        "schema_version": 2,
         "execution_id": run,
         "external_ref": "order-app-42",
         "revision": 2,
@@ -168,7 +178,7 @@ def test_the_whole_ledger_is_handed_over(site: Site, agent: dict[str, str]) -> N
         "next_action": "verify:login",
         "outputs": [output | {"task_id": "login"}],
         "blockers": [],
-        "checks": [{"requirement": "login", "status": "missing", "check_id": None, "evidence": None}],
+        "checks": [NOT_CHECKED],
         "effects": [{"operation_id": "seed-order-8", "status": "intended"}],
         "approvals": [],
     }

@@ -7,6 +7,7 @@ from sqlalchemy.exc import IntegrityError
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import Invalid
+from service.executions.expire import stage_deadline
 from service.executions.model import (
     REQUIREMENTS_MAX,
     STATE_SCHEMA_VERSION,
@@ -62,6 +63,7 @@ def open_execution(new: NewExecution, *, unit: Unit, bundle: Bundle) -> Executio
         contract_origin=ContractOrigin.PERSON if agent is None else ContractOrigin.AGENT,
         contract_confirmed_by=caller.sub if agent is None else None,
         finish_asked=False,
+        ended_reason=None,
         objective=new.objective,
         requirements=new.requirements,
         requirement_ids=tuple(requirement_ids),
@@ -69,6 +71,7 @@ def open_execution(new: NewExecution, *, unit: Unit, bundle: Bundle) -> Executio
         updated_at=unit.now,
     )
     _add(execution, unit=unit)
+    stage_deadline(execution, unit=unit)
     record(
         unit,
         Action.EXECUTION_OPENED,

@@ -1,5 +1,7 @@
 """Projects of a tenant and who is a member of them."""
 
+from typing import Final
+
 from service.core.errors import Conflict, NotFound
 from service.core.paging import Page, PageRequest
 from service.identity.model import Member, Project
@@ -7,6 +9,10 @@ from service.identity.ports import Trail
 from service.identity.rules import check_name
 from service.identity.store import PROJECTS_MAX, IdentityStore
 from service.identity.unit import Unit
+
+
+MEMBER_REMOVED_TOPIC: Final = "member.removed"
+"""The message that a membership has ended; it holds the project's id and the subject."""
 
 
 class TooManyProjects(Conflict):
@@ -50,9 +56,13 @@ def add_member(project: Project, subject: str, *, unit: Unit, trail: Trail) -> b
 
 
 def remove_member(project: Project, subject: str, *, unit: Unit, trail: Trail) -> bool:
-    """End a membership, from the next request on; say whether there was one."""
+    """End a membership, from the next request on; say whether there was one.
+
+    What the subject left behind in the project is told of it by a message.
+    """
     removed = IdentityStore.of(unit).remove_member(project.id, subject)
     if removed:
+        unit.stage(MEMBER_REMOVED_TOPIC, project_id=project.id, subject=subject)
         trail(unit, "member.removed", kind="project", ref=project.id, subject=subject)
     return removed
 
