@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, or_
+from sqlalchemy import ColumnElement, and_, bindparam, insert, or_
 from sqlmodel import Session, col, select
 
 from service.executions.model import (
@@ -24,6 +24,18 @@ from service.executions.rules import CAN_EXPIRE, requirement_json, status_at
 from service.executions.schemas import upgrade
 from service.executions.sealed import SealedText, stable_json
 from service.executions.tables import CheckpointRow, ExecutionRow
+
+_LOCKED: Final = (
+    select(ExecutionRow)
+    .where(ExecutionRow.tenant_id == bindparam("tenant"), ExecutionRow.id == bindparam("execution"))
+    .with_for_update()
+    # What a session read before may be older than what the lock waited for.
+    .execution_options(populate_existing=True)
+)
+"""Every write to a run begins with this, and so it is built once."""
+
+
+_ADD_CHECKPOINT: Final = insert(CheckpointRow)
 
 
 class RunStore:
@@ -76,13 +88,14 @@ class RunStore:
 
     def find(self, execution_id: str, *, lock: bool = False) -> Execution | None:
         """Answer a run, or `None`. With `lock`, no other transaction changes or appends to it meanwhile."""
-        query = select(ExecutionRow).where(
-            ExecutionRow.tenant_id == self._tenant_id, ExecutionRow.id == execution_id
-        )
-        if lock:
-            # What this session read before may be older than what the lock waited for.
-            query = query.with_for_update().execution_options(populate_existing=True)
-        row = self._session.exec(query).first()
+        if not lock:
+            row = self._session.get(ExecutionRow, (self._tenant_id, execution_id))
+            return None if row is None else self._execution(row)
+        row = self._session.exec(
+            _LOCKED, params={"tenant": self._tenant_id, "execution": execution_id}
+        ).first()
+        # A session forgets rows that nobody refers to, and this one is asked for until the transaction ends.
+        self._session.info.setdefault("locked_runs", []).append(row)
         return None if row is None else self._execution(row)
 
     def find_all(self, execution_ids: Collection[str]) -> Sequence[Execution]:
@@ -159,25 +172,23 @@ class RunStore:
     def add_checkpoint(self, checkpoint: Checkpoint, *, person: str | None) -> None:
         """Keep a checkpoint, its payload in the present schema."""
         state = None if checkpoint.state is None else stable_json(_payload(checkpoint))
-        self._session.add(
-            CheckpointRow(
-                tenant_id=self._tenant_id,
-                execution_id=checkpoint.execution_id,
-                version=checkpoint.version,
-                transition=checkpoint.transition,
-                status=checkpoint.status,
-                step=checkpoint.step,
-                cost_micros=to_micros(checkpoint.cost),
-                schema_version=checkpoint.schema_version,
-                state=self._text.seal(state, person=person, place=_state_place(checkpoint)),
-                # Keyed, since a short state could be guessed from a plain hash after its key has died.
-                state_hash=None if state is None else self._text.cipher.keyed_hash(state),
-                derived_from=list(checkpoint.derived_from),
-                by=checkpoint.by,
-                created_at=checkpoint.at,
-            )
-        )
-        self._session.flush()
+        row = {
+            "tenant_id": self._tenant_id,
+            "execution_id": checkpoint.execution_id,
+            "version": checkpoint.version,
+            "transition": checkpoint.transition,
+            "status": checkpoint.status,
+            "step": checkpoint.step,
+            "cost_micros": to_micros(checkpoint.cost),
+            "schema_version": checkpoint.schema_version,
+            "state": self._text.seal(state, person=person, place=_state_place(checkpoint)),
+            # Keyed, since a short state could be guessed from a plain hash after its key has died.
+            "state_hash": None if state is None else self._text.cipher.keyed_hash(state),
+            "derived_from": list(checkpoint.derived_from),
+            "by": checkpoint.by,
+            "created_at": checkpoint.at,
+        }
+        self._session.connection().execute(_ADD_CHECKPOINT, row)
 
     def latest_checkpoint_with_state(self, execution_id: str) -> Checkpoint | None:
         """Answer the newest checkpoint that carries a state, or `None`."""

@@ -8,7 +8,7 @@ from service.executions.acceptance.model import Candidate, Check, FailureKind, F
 from service.executions.acceptance.tables import CandidateRow, CheckRow
 from service.executions.model import Execution
 from service.executions.sealed import SealedText
-from service.executions.sequences import highest
+from service.executions.sequences import last_number
 from service.executions.tables import ExecutionRow
 
 
@@ -76,12 +76,7 @@ class AcceptanceStore:
 
     def next_check(self, execution_id: str) -> int:
         """Answer the number of the run's next check."""
-        return 1 + highest(
-            self._session,
-            CheckRow.sequence,
-            CheckRow.tenant_id == self._tenant_id,
-            CheckRow.execution_id == execution_id,
-        )
+        return 1 + last_number(self._session, CheckRow, self._tenant_id, execution_id)
 
     def add_check(self, check: Check, *, person: str | None) -> None:
         """Keep a verdict."""

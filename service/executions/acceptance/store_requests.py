@@ -9,7 +9,7 @@ from sqlmodel import Session, col, select
 from service.executions.acceptance.model import CheckRequest
 from service.executions.acceptance.tables import CheckRequestRow
 from service.executions.model import Status
-from service.executions.sequences import highest
+from service.executions.sequences import last_number
 from service.executions.tables import ExecutionRow
 
 
@@ -34,12 +34,7 @@ class CheckRequestStore:
 
     def next_sequence(self, execution_id: str) -> int:
         """Answer the number of the run's next request."""
-        return 1 + highest(
-            self._session,
-            CheckRequestRow.sequence,
-            CheckRequestRow.tenant_id == self._tenant_id,
-            CheckRequestRow.execution_id == execution_id,
-        )
+        return 1 + last_number(self._session, CheckRequestRow, self._tenant_id, execution_id)
 
     def add(self, request: CheckRequest) -> None:
         """Keep a request."""

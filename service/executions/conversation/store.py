@@ -1,13 +1,17 @@
 """The queries of one tenant's turns, pins and summaries."""
 
 from collections.abc import Sequence
+from typing import Final
 
+from sqlalchemy import insert
 from sqlmodel import Session, col, select
 
 from service.executions.conversation.model import Pin, PinKind, Summary, Turn, TurnRole
 from service.executions.conversation.tables import PinRow, SummaryRow, TurnRow
 from service.executions.sealed import SealedText
-from service.executions.sequences import highest
+from service.executions.sequences import last_number
+
+_ADD_TURN: Final = insert(TurnRow)
 
 
 class ConversationStore:
@@ -20,36 +24,29 @@ class ConversationStore:
 
     def last_sequence(self, execution_id: str) -> int:
         """Answer the highest sequence among the run's turns, 0 when nothing was said."""
-        return highest(
-            self._session,
-            TurnRow.sequence,
-            TurnRow.tenant_id == self._tenant_id,
-            TurnRow.execution_id == execution_id,
-        )
+        return last_number(self._session, TurnRow, self._tenant_id, execution_id)
 
     def add_turn(self, turn: Turn, *, person: str | None, keep_text: bool) -> None:
         """Keep a turn; with `keep_text` false, its hash and token count alone."""
         text = turn.text if keep_text else None
         calls = [dict(call) for call in turn.tool_calls] if keep_text and turn.tool_calls else None
-        self._session.add(
-            TurnRow(
-                tenant_id=self._tenant_id,
-                id=turn.id,
-                execution_id=turn.execution_id,
-                sequence=turn.sequence,
-                role=turn.role,
-                text=self._text.seal(text, person=person, place=f"turns/{turn.id}/text"),
-                text_hash=turn.text_hash,
-                tool_calls=self._text.seal_json(calls, person=person, place=f"turns/{turn.id}/tool_calls"),
-                tool_call_id=turn.tool_call_id,
-                tokens=turn.tokens,
-                relayed=turn.relayed,
-                said_by=turn.said_by,
-                agent=turn.agent,
-                created_at=turn.at,
-            )
-        )
-        self._session.flush()
+        row = {
+            "tenant_id": self._tenant_id,
+            "id": turn.id,
+            "execution_id": turn.execution_id,
+            "sequence": turn.sequence,
+            "role": turn.role,
+            "text": self._text.seal(text, person=person, place=f"turns/{turn.id}/text"),
+            "text_hash": turn.text_hash,
+            "tool_calls": self._text.seal_json(calls, person=person, place=f"turns/{turn.id}/tool_calls"),
+            "tool_call_id": turn.tool_call_id,
+            "tokens": turn.tokens,
+            "relayed": turn.relayed,
+            "said_by": turn.said_by,
+            "agent": turn.agent,
+            "created_at": turn.at,
+        }
+        self._session.connection().execute(_ADD_TURN, row)
 
     def turns(
         self, execution_id: str, *, last: int, from_sequence: int = 1, to_sequence: int | None = None
@@ -103,12 +100,7 @@ class ConversationStore:
 
     def count_pins(self, execution_id: str) -> int:
         """Answer how many pins the run holds. None is ever taken away: the newest one's number says it."""
-        return highest(
-            self._session,
-            PinRow.sequence,
-            PinRow.tenant_id == self._tenant_id,
-            PinRow.execution_id == execution_id,
-        )
+        return last_number(self._session, PinRow, self._tenant_id, execution_id)
 
     def resolve_pin(self, pin: Pin, *, person: str | None) -> None:
         """Write the resolution of a pin, or take it away."""

@@ -1,15 +1,31 @@
 """The queries of one tenant's observations and effects."""
 
 from collections.abc import Sequence
+from typing import Final
 
+from sqlalchemy import bindparam, insert
 from sqlmodel import Session, col, select
 
 from service.executions.ledger.model import Effect, EffectStatus, Observation, ObservedSource, SettledBasis
 from service.executions.ledger.rules import UNSETTLED
 from service.executions.ledger.tables import EffectRow, ObservationRow
 from service.executions.sealed import SealedText
-from service.executions.sequences import highest
+from service.executions.sequences import last_number
 from service.policies.words import Authority, Trust
+
+_ADD_OBSERVATION: Final = insert(ObservationRow)
+
+
+# Every checkpoint asks, and so it is built once.
+_UNSETTLED: Final = (
+    select(EffectRow.sequence)
+    .where(
+        col(EffectRow.tenant_id) == bindparam("tenant"),
+        col(EffectRow.execution_id) == bindparam("execution"),
+        col(EffectRow.status).in_(sorted(UNSETTLED)),
+    )
+    .limit(1)
+)
 
 
 class LedgerStore:
@@ -22,45 +38,38 @@ class LedgerStore:
 
     def next_observation(self, execution_id: str) -> int:
         """Answer the number of the run's next observation."""
-        return 1 + highest(
-            self._session,
-            ObservationRow.sequence,
-            ObservationRow.tenant_id == self._tenant_id,
-            ObservationRow.execution_id == execution_id,
-        )
+        return 1 + last_number(self._session, ObservationRow, self._tenant_id, execution_id)
 
     def add_observation(self, observation: Observation, *, person: str | None) -> None:
         """Keep a tool result, with its content where that is given."""
         source, place = observation.source, f"observations/{observation.id}"
         uri = self._text.seal(source.uri, person=person, place=f"{place}/source_uri")
         assert uri is not None
-        self._session.add(
-            ObservationRow(
-                tenant_id=self._tenant_id,
-                id=observation.id,
-                execution_id=observation.execution_id,
-                sequence=observation.sequence,
-                source_uri=uri,
-                source_kind=source.kind,
-                source_version=self._text.seal(
-                    source.source_version, person=person, place=f"{place}/source_version"
-                ),
-                observed_at=source.observed_at,
-                media_type=observation.media_type,
-                content=self._text.seal(observation.content, person=person, place=f"{place}/content"),
-                summary=self._text.seal(observation.summary, person=person, place=f"{place}/summary"),
-                sha256=observation.sha256,
-                tokens=observation.tokens,
-                evidence_id=observation.evidence_id,
-                tool_call_id=observation.tool_call_id,
-                trust=observation.trust,
-                authority=observation.authority,
-                limited=observation.limited,
-                said_by=observation.said_by,
-                created_at=observation.at,
-            )
-        )
-        self._session.flush()
+        row = {
+            "tenant_id": self._tenant_id,
+            "id": observation.id,
+            "execution_id": observation.execution_id,
+            "sequence": observation.sequence,
+            "source_uri": uri,
+            "source_kind": source.kind,
+            "source_version": self._text.seal(
+                source.source_version, person=person, place=f"{place}/source_version"
+            ),
+            "observed_at": source.observed_at,
+            "media_type": observation.media_type,
+            "content": self._text.seal(observation.content, person=person, place=f"{place}/content"),
+            "summary": self._text.seal(observation.summary, person=person, place=f"{place}/summary"),
+            "sha256": observation.sha256,
+            "tokens": observation.tokens,
+            "evidence_id": observation.evidence_id,
+            "tool_call_id": observation.tool_call_id,
+            "trust": observation.trust,
+            "authority": observation.authority,
+            "limited": observation.limited,
+            "said_by": observation.said_by,
+            "created_at": observation.at,
+        }
+        self._session.connection().execute(_ADD_OBSERVATION, row)
 
     def observations(self, execution_id: str, *, last: int) -> Sequence[Observation]:
         """Answer up to `last` newest observations, in their order."""
@@ -125,21 +134,12 @@ class LedgerStore:
 
     def count_effects(self, execution_id: str) -> int:
         """Answer how many effects the run holds. None is ever taken away: the newest one's number says it."""
-        return highest(
-            self._session,
-            EffectRow.sequence,
-            EffectRow.tenant_id == self._tenant_id,
-            EffectRow.execution_id == execution_id,
-        )
+        return last_number(self._session, EffectRow, self._tenant_id, execution_id)
 
     def has_unsettled(self, execution_id: str) -> bool:
         """Say whether the outcome of any effect is unknown, without reading a single one."""
-        query = select(EffectRow.sequence).where(
-            EffectRow.tenant_id == self._tenant_id,
-            EffectRow.execution_id == execution_id,
-            col(EffectRow.status).in_(sorted(UNSETTLED)),
-        )
-        return self._session.exec(query.limit(1)).first() is not None
+        key = {"tenant": self._tenant_id, "execution": execution_id}
+        return self._session.connection().execute(_UNSETTLED, key).first() is not None
 
     def effects(self, execution_id: str) -> Sequence[Effect]:
         """Answer all effects of the run in the order they were intended."""

@@ -1,13 +1,17 @@
 """The queries of one tenant's tasks and execution logs."""
 
 from collections.abc import Sequence
+from typing import Final
 
+from sqlalchemy import insert
 from sqlmodel import Session, col, select
 
 from service.executions.sealed import SealedText
-from service.executions.sequences import highest
+from service.executions.sequences import last_number
 from service.executions.work.model import DeclaredTask, ExitStatus, Input, Output, Step
 from service.executions.work.tables import StepRow, TaskRow
+
+_ADD_STEP: Final = insert(StepRow)
 
 
 class WorkStore:
@@ -53,32 +57,25 @@ class WorkStore:
 
     def next_sequence(self, execution_id: str) -> int:
         """Answer the number of the log's next line."""
-        return 1 + highest(
-            self._session,
-            StepRow.sequence,
-            StepRow.tenant_id == self._tenant_id,
-            StepRow.execution_id == execution_id,
-        )
+        return 1 + last_number(self._session, StepRow, self._tenant_id, execution_id)
 
     def add_step(self, step: Step, *, completed_key: str | None, by: str, person: str | None) -> None:
         """Append a line to the log. `completed_key` names task and inputs of a completion."""
-        self._session.add(
-            StepRow(
-                tenant_id=self._tenant_id,
-                id=step.id,
-                execution_id=step.execution_id,
-                sequence=step.sequence,
-                task_id=step.task_id,
-                exit_status=step.exit_status,
-                inputs=[[read.ref, read.sha256] for read in step.inputs],
-                outputs=[[made.name, made.ref, made.sha256] for made in step.outputs],
-                completed_key=completed_key,
-                summary=self._text.seal(step.summary, person=person, place=f"steps/{step.id}/summary"),
-                by=by,
-                created_at=step.at,
-            )
-        )
-        self._session.flush()
+        row = {
+            "tenant_id": self._tenant_id,
+            "id": step.id,
+            "execution_id": step.execution_id,
+            "sequence": step.sequence,
+            "task_id": step.task_id,
+            "exit_status": step.exit_status,
+            "inputs": [[read.ref, read.sha256] for read in step.inputs],
+            "outputs": [[made.name, made.ref, made.sha256] for made in step.outputs],
+            "completed_key": completed_key,
+            "summary": self._text.seal(step.summary, person=person, place=f"steps/{step.id}/summary"),
+            "by": by,
+            "created_at": step.at,
+        }
+        self._session.connection().execute(_ADD_STEP, row)
 
     def find_completed(self, execution_id: str, completed_key: str) -> Step | None:
         """Answer the line that completed this task on these inputs, or `None`."""
@@ -100,6 +97,29 @@ class WorkStore:
             .limit(last)
         ).all()
         return [self._step(row) for row in reversed(rows)]
+
+    def steps_after(self, execution_id: str, step_id: str | None, *, count: int) -> Sequence[Step] | None:
+        """Answer up to `count` lines after one of the run's lines (`None`: from the first), oldest first.
+
+        Answers `None` when the run has no such line.
+        """
+        begin = 0
+        if step_id is not None:
+            row = self._session.get(StepRow, (self._tenant_id, step_id))
+            if row is None or row.execution_id != execution_id:
+                return None
+            begin = row.sequence
+        rows = self._session.exec(
+            select(StepRow)
+            .where(
+                StepRow.tenant_id == self._tenant_id,
+                StepRow.execution_id == execution_id,
+                StepRow.sequence > begin,
+            )
+            .order_by(col(StepRow.sequence))
+            .limit(count)
+        ).all()
+        return [self._step(row) for row in rows]
 
     def _rows(self, execution_id: str) -> Sequence[TaskRow]:
         return self._session.exec(
