@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check format bench lock
+.PHONY: help setup demo serve test torture check format bench lock
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -28,6 +28,9 @@ serve: setup  ## start the service on 127.0.0.1:8080
 
 test: setup  ## run every test, PostgreSQL included
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+torture: setup  ## kill the service and its agents everywhere, on both databases
+	$(BIN)/python -m pytest --numprocesses auto -m "" tests/test_recovery_*.py $(TORTURE)
 
 check: setup  ## formatting, lint, types, import contracts
 	$(BIN)/ruff format --check .

@@ -14,6 +14,8 @@ import pytest
 from service.core.database import Database
 from service.migrations.migrate import migrate
 
+pytest_plugins = ["recovery_fixtures", "recovery_report"]
+
 
 class FixedClock:
     """A clock that moves only when told."""

@@ -1,0 +1,83 @@
+"""The table of the recovery matrix: one line for each boundary, on the terminal and in `build/recovery`."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+import pytest
+
+PROPERTY: Final = "recovery"
+FOLDER: Final = Path(__file__).parents[1] / "build" / "recovery"
+COLUMNS: Final = (
+    "boundary",
+    "cases",
+    "recovered",
+    "duplicate effects",
+    "false completions",
+    "lost acknowledged writes",
+    "cross-tenant evidence",
+    "acts under stale authority",
+    "seconds to resume (median / most)",
+)
+_COUNTED: Final = (
+    "duplicate_effects",
+    "false_completions",
+    "lost_writes",
+    "foreign_evidence",
+    "stale_acts",
+)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the table of all cases that ran, and write it down as Markdown and JSON."""
+    cases = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if isinstance(report, pytest.TestReport) and report.when == "call"
+        for name, value in report.user_properties
+        if name == PROPERTY
+    ]
+    if not cases:
+        return
+    rows = table(cases)
+    terminalreporter.section("recovery matrix")
+    for line in _aligned([COLUMNS, *rows]):
+        terminalreporter.write_line(line)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / "matrix.json").write_text(json.dumps(cases, indent=2))
+    (FOLDER / "matrix.md").write_text(_markdown(rows))
+    terminalreporter.write_line("also in build/recovery: matrix.md, matrix.json")
+
+
+def table(cases: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """Answer the rows of the table: each boundary, then all of them."""
+    boundaries = dict.fromkeys(case["boundary"] for case in cases)
+    rows = [_row(name, [case for case in cases if case["boundary"] == name]) for name in boundaries]
+    return [*rows, _row("all", cases)]
+
+
+def _row(name: str, cases: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    recovered = sum(not case["faults"] for case in cases)
+    counts = (sum(len(case["verdict"][kind]) for case in cases) for kind in _COUNTED)
+    seconds = [case["verdict"]["seconds"].get("work", 0.0) for case in cases]
+    return (
+        name,
+        str(len(cases)),
+        f"{100 * recovered // len(cases)} %",
+        *map(str, counts),
+        f"{median(seconds):.1f} / {max(seconds):.1f}",
+    )
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    lines = [COLUMNS, tuple("---" for _ in COLUMNS), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
