@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import pytest
 from conftest import FixedClock
+from executions_told import ARTIFACTS, ENDED, OPERATIONS, REQUIREMENTS, UNSETTLED, Told
 from http_support import Site, open_site
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -16,48 +16,16 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from test_executions_http import POLICIES
 
 from service.core.database import Database
-from service.core.hashing import hash_text
 from service.migrations.migrate import migrate
 from service.policies.read_folder import read_folder
 from service.policies.seed import seed_bundle
 
-ARTIFACTS = [hash_text("build 17"), hash_text("build 18")]
-REQUIREMENTS = ["login", "orders"]
-OPERATIONS = ["order-1", "order-2"]
-OUTCOMES = ["committed", "absent", "undetermined"]
 FAILED = {
     "expected": "it works",
     "observed": "it does not",
     "reproduce": "try it",
     "failure_kind": "wrong_result",
 }
-UNSETTLED = {"dispatched", "unknown", "escalated"}
-ENDED = {"completed", "cancelled"}
-
-
-@dataclass
-class Told:
-    """All that answers have said of the run."""
-
-    version: int = 1
-    status: str = "open"
-    effects: dict[str, str] = field(default_factory=dict)
-    artifact: str | None = None
-    passed: dict[tuple[str, str], bool] = field(default_factory=dict)
-    steps: list[str] = field(default_factory=list)
-    token: int | None = None
-    highest: int = 0
-    until: Any = None
-    mode: str | None = None
-
-    @property
-    def ended(self) -> bool:
-        return self.status in ENDED
-
-    @property
-    def is_met(self) -> bool:
-        checked = all(self.passed.get((one, self.artifact or "")) for one in REQUIREMENTS)
-        return checked and not UNSETTLED & set(self.effects.values())
 
 
 class RunMachine(RuleBasedStateMachine):
