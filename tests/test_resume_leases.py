@@ -14,15 +14,11 @@ from service.core.database import Database
 from service.core.errors import NotFound
 from service.executions.lease import give_back, renew
 from service.executions.leases.model import LEASE_LIFETIME, Lease, LeaseMode
+from service.executions.leases.refusals import FencingTokenStale, LeaseLapsed, RecoveryOnly
 from service.executions.ledger.model import EffectStatus
 from service.executions.log_step import log_step
 from service.executions.model import Execution, Transition
-from service.executions.refusals import (
-    ActingUserOnly,
-    FencingTokenStale,
-    LeaseLapsed,
-    RecoveryOnly,
-)
+from service.executions.refusals import ActingUserOnly
 from service.executions.resume import Resumption
 from service.executions.work.model import ExitStatus, NewStep
 

@@ -2,15 +2,10 @@
 
 from service.core.errors import Stale
 from service.executions.leases.model import LeaseMode
+from service.executions.leases.refusals import FencingTokenStale, RecoveryOnly
 from service.executions.leases.rules import token_fits
 from service.executions.model import Execution
-from service.executions.refusals import (
-    ActingUserOnly,
-    ExecutionEnded,
-    FencingTokenStale,
-    RecoveryOnly,
-    RunFull,
-)
+from service.executions.refusals import ActingUserOnly, ExecutionEnded, RunFull
 from service.executions.rules import ENDED
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit

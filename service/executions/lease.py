@@ -6,8 +6,9 @@ from datetime import timedelta
 from service.audit.model import Action
 from service.audit.record import record
 from service.executions.leases.model import Lease
+from service.executions.leases.refusals import FencingTokenStale, LeaseLapsed
 from service.executions.let_go import release_lease
-from service.executions.refusals import ActingUserOnly, FencingTokenStale, LeaseLapsed
+from service.executions.refusals import ActingUserOnly
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
 

@@ -18,6 +18,7 @@ from service.evidence.model import ReferenceNotFound
 from service.executions import refusals
 from service.executions.acceptance.model import Candidate, Check, CheckRequest, FailureKind, NewCheck
 from service.executions.grade import grade
+from service.executions.leases.refusals import FencingTokenStale
 from service.executions.model import Execution
 from service.executions.request_checks import request_checks
 from service.executions.store import ExecutionStore
@@ -39,7 +40,7 @@ from service.wire.scalars import Id, Name
 
 router = new_router("executions")
 
-_WRITING: Final = (refusals.ActingUserOnly, refusals.FencingTokenStale, refusals.ExecutionEnded)
+_WRITING: Final = (refusals.ActingUserOnly, FencingTokenStale, refusals.ExecutionEnded)
 
 
 @router.post(

@@ -13,6 +13,7 @@ from service.entry.http.executions_shapes import handoff_answer, run_reply
 from service.executions import refusals
 from service.executions.lease import give_back, renew
 from service.executions.leases.model import Lease
+from service.executions.leases.refusals import FencingTokenStale, LeaseLapsed
 from service.executions.recovery.model import Found
 from service.executions.resume import Resumption, resume
 from service.identity.matrix import EXECUTIONS_WRITE
@@ -70,7 +71,7 @@ def resume_run(execution_id: PathId, body: ResumeRun, edge: Edge = needs(EXECUTI
         summary="Renew the lease of a run",
         answer=LeaseAnswer,
         example=LEASE_EXAMPLE,
-        problems=[NotFound, refusals.ActingUserOnly, refusals.LeaseLapsed, refusals.FencingTokenStale],
+        problems=[NotFound, refusals.ActingUserOnly, LeaseLapsed, FencingTokenStale],
     ),
 )
 def renew_lease(execution_id: PathId, edge: Edge = needs(EXECUTIONS_WRITE)) -> Response:
@@ -86,7 +87,7 @@ def renew_lease(execution_id: PathId, edge: Edge = needs(EXECUTIONS_WRITE)) -> R
         summary="Give the lease of a run back",
         answer=None,
         status=204,
-        problems=[NotFound, refusals.ActingUserOnly, refusals.FencingTokenStale],
+        problems=[NotFound, refusals.ActingUserOnly, FencingTokenStale],
     ),
 )
 def delete_lease(execution_id: PathId, edge: Edge = needs(EXECUTIONS_WRITE)) -> Response:
