@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.executions.acceptance.model import Candidate, Check, RequirementStanding
+from service.executions.approvals.model import Approval
 from service.executions.conversation.model import Pin
 from service.executions.leases.model import Lease
 from service.executions.ledger.model import Effect
@@ -31,6 +32,7 @@ class Facts:
     log: Sequence[Step]
     pins: Sequence[Pin]
     effects: Sequence[Effect]
+    approvals: Sequence[Approval]
     candidates: Sequence[Candidate]
     standings: Sequence[RequirementStanding]
     environment: Mapping[str, Any]
@@ -56,6 +58,7 @@ def gather(execution_id: str, *, unit: Unit, bundle: Bundle) -> Facts:
         log=log,
         pins=store.pins(execution_id),
         effects=store.effects(execution_id),
+        approvals=store.approvals_of(execution_id),
         candidates=store.candidates(execution_id),
         standings=standings,
         environment=_environment(standings, store.checks(execution_id)),

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from service.core.text import cut_at_grapheme
 from service.executions.acceptance.model import CheckStatus, RequirementStanding
+from service.executions.approvals.model import Approval
 from service.executions.conversation.model import PinKind
 from service.executions.facts import Facts
 from service.executions.ledger.model import Effect
@@ -52,6 +53,7 @@ class Handoff:
     blockers: Sequence[Blocker]
     checks: Sequence[RequirementStanding]
     effects: Sequence[Effect]
+    approvals: Sequence[Approval]
     environment: Mapping[str, Any]
 
 
@@ -71,6 +73,7 @@ def compose_handoff(facts: Facts) -> Handoff:
         blockers=list(_blockers(facts)),
         checks=facts.standings,
         effects=sorted(facts.effects, key=lambda effect: not is_unsettled(effect)),
+        approvals=facts.approvals,
         environment=facts.environment,
     )
 

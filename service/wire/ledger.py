@@ -1,24 +1,18 @@
-"""Shapes of what a run saw, did and was checked for: observations, effects, candidates, checks."""
+"""Shapes of what a run saw and did: observations and effects."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from service.wire.evidence import Kind, MediaType
-from service.wire.executions import Reference, Status
-from service.wire.scalars import Answer, Hash, Name, Request, Text, When
+from service.wire.executions import Reference
+from service.wire.scalars import Answer, Id, Name, Request, Text, When
 
 OperationId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,199}$")]
 """The client's name of one external operation; it stands in addresses, so it has no slash."""
 
 EffectStatus = Literal["intended", "dispatched", "committed", "failed", "unknown", "absent", "escalated"]
 """How far an external operation got."""
-
-FailureKind = Literal["permission", "malformed", "wrong_result", "missing", "environment", "flaky", "other"]
-"""Why a check did not pass."""
-
-Explanation = Annotated[Text, Field(min_length=1, max_length=16_000)]
-"""What a grader expected, saw, or did to see it."""
 
 
 class ObservedSourceShape(Request):
@@ -70,64 +64,31 @@ class SettleEffect(Request):
     downstream_ref: Reference | None = None
 
 
+class ReconcileEffect(Request):
+    """What became of an operation whose outcome is unknown, and what shows it."""
+
+    outcome: Literal["committed", "absent", "undetermined"]
+    downstream_ref: Reference | None = None
+    evidence_id: Id | None = None
+    reason: Annotated[Text, Field(min_length=1, max_length=2_000)] | None = None
+
+
 class EffectAnswer(Answer):
-    """An external operation as it stands."""
+    """An external operation as it stands.
+
+    `command_hash` is what approvals are bound to; `null` for a request without an exact canonical form.
+    `connector` names what delivers it. `settled_basis` says on whose word it stands.
+    """
 
     operation_id: str
     kind: str
     status: EffectStatus
     downstream_ref: str | None
+    command_hash: str | None
+    approval_id: str | None
+    connector: str | None
+    attempts: int
+    failure: str | None
+    settled_basis: Literal["report", "connector", "operator", "evidence"] | None
     created_at: When
     updated_at: When
-
-
-class SubmitCandidate(Request):
-    """An artifact to be checked, by its hash."""
-
-    artifact_hash: Hash
-
-
-class CandidateAnswer(Answer):
-    """A kept candidate. The one with the highest `sequence` is the present one."""
-
-    id: str
-    sequence: int
-    artifact_hash: str
-    at: When
-
-
-class GraderShape(Request):
-    """Who checked, in which version."""
-
-    id: Name
-    version: Annotated[Text, Field(min_length=1, max_length=200)]
-
-
-class WriteCheck(Request):
-    """A verdict on one requirement of one candidate. A failed one explains itself."""
-
-    requirement: Name
-    passed: bool
-    artifact_hash: Hash
-    contract_hash: Hash
-    grader: GraderShape
-    environment: dict[str, Any] = Field(default_factory=dict)
-    output_ref: Reference | None = None
-    expected: Explanation | None = None
-    observed: Explanation | None = None
-    reproduce: Explanation | None = None
-    failure_kind: FailureKind | None = None
-
-
-class CheckAnswer(Answer):
-    """A kept verdict, and where it leaves the run."""
-
-    id: str
-    sequence: int
-    requirement: str
-    passed: bool
-    artifact_hash: str
-    contract_hash: str
-    failure_kind: FailureKind | None
-    execution_status: Status
-    at: When

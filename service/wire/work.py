@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from service.wire.acceptance import FailureKind
+from service.wire.approvals import ApprovalStatus
 from service.wire.executions import Reference
 from service.wire.scalars import Answer, Hash, Name, Request, ShortText, Text, When
 
@@ -155,7 +156,7 @@ class ApprovalStanding(Answer):
     """How an approval stands."""
 
     id: str
-    status: str
+    status: ApprovalStatus
 
 
 class HandoffAnswer(Answer):

@@ -116,7 +116,7 @@ HANDOFF_EXAMPLE: Final[dict[str, Any]] = {
     ],
     "effects": [{"operation_id": "seed-order-8", "status": "dispatched"}],
     "environment": {},
-    "approvals": [],
+    "approvals": [{"id": EXAMPLE_ID, "status": "pending"}],
 }
 LEASE_EXAMPLE: Final[dict[str, Any]] = {"fencing_token": 3, "mode": "recovery", "expires_at": _TIME}
 RESUME_EXAMPLE: Final[dict[str, Any]] = {

@@ -1,19 +1,25 @@
-"""Routes of what a run saw, did and was checked for: observations, effects, candidates, checks."""
+"""Routes of what a run saw and did: observations and effects."""
 
 from typing import Final
 
 from starlette.responses import Response
 
-from service.core.errors import NotFound
+from service.core.errors import NotFound, Refusal
 from service.entry.http.edge import Edge, PathId, Reply, needs, new_router, operation
-from service.entry.http.executions_examples import CHECK_EXAMPLE, EXAMPLE_HASH, OBSERVATION_EXAMPLE
+from service.entry.http.effects_shapes import effect_answer
+from service.entry.http.executions_examples import OBSERVATION_EXAMPLE
 from service.entry.http.executions_shapes import run_reply
 from service.executions import refusals
-from service.executions.acceptance.model import FailureKind, NewCheck
 from service.executions.act import intend, settle
-from service.executions.grade import grade
+from service.executions.approvals.refusals import ApprovalNotRedeemed, ApprovalStale, ApprovalUsed
+from service.executions.delivery.refusals import (
+    ConnectorUnknown,
+    DeliveryUnderWay,
+    ReconciliationNeedsProof,
+    ReconciliationNotNeeded,
+)
+from service.executions.leases.refusals import FencingTokenStale, RecoveryOnly
 from service.executions.ledger.model import (
-    Effect,
     EffectStatus,
     NewEffect,
     NewObservation,
@@ -21,22 +27,19 @@ from service.executions.ledger.model import (
 )
 from service.executions.model import Execution
 from service.executions.observe import observe
+from service.executions.reconcile import Outcome, Reconciliation, reconcile
 from service.executions.store import ExecutionStore
-from service.executions.submit import submit
-from service.identity.matrix import CHECKS_WRITE, EXECUTIONS_WRITE
+from service.identity.matrix import EXECUTIONS_OPERATE, EXECUTIONS_WRITE
 from service.identity.unit import Unit
 from service.policies.active import active_bundle
 from service.wire.ledger import (
     AddObservation,
-    CandidateAnswer,
-    CheckAnswer,
     EffectAnswer,
     IntendEffect,
     ObservationAnswer,
     OperationId,
+    ReconcileEffect,
     SettleEffect,
-    SubmitCandidate,
-    WriteCheck,
 )
 
 router = new_router("executions")
@@ -94,7 +97,16 @@ def add_observation(
         answer=EffectAnswer,
         status=201,
         example={"operation_id": "seed-order-8", "kind": "orders.create", "request": {"sku": "A1"}},
-        problems=[*_WRITING, *_POLICY, refusals.OperationTaken, refusals.ApprovalUnknown],
+        problems=[
+            *_WRITING,
+            *_POLICY,
+            RecoveryOnly,
+            refusals.OperationTaken,
+            refusals.ApprovalUnknown,
+            ApprovalNotRedeemed,
+            ApprovalUsed,
+            ConnectorUnknown,
+        ],
     ),
 )
 def add_effect(execution_id: PathId, body: IntendEffect, edge: Edge = needs(EXECUTIONS_WRITE)) -> Response:
@@ -102,9 +114,15 @@ def add_effect(execution_id: PathId, body: IntendEffect, edge: Edge = needs(EXEC
     new = NewEffect(body.operation_id, body.kind, body.request, body.approval_id)
 
     def work(unit: Unit) -> Reply:
-        effect, is_new = intend(execution_id, new, unit=unit, bundle=active_bundle(unit))
+        effect, is_new = intend(
+            execution_id,
+            new,
+            unit=unit,
+            bundle=active_bundle(unit),
+            connectors=edge.runtime.connectors,
+        )
         run = _run(execution_id, unit)
-        return run_reply(_effect_answer(effect), run, status=201 if is_new else 200)
+        return run_reply(effect_answer(effect), run, status=201 if is_new else 200)
 
     return edge.create(work)
 
@@ -119,6 +137,8 @@ def add_effect(execution_id: PathId, body: IntendEffect, edge: Edge = needs(EXEC
             *_WRITING,
             *_POLICY,
             NotFound,
+            ApprovalStale,
+            refusals.ConnectorDelivers,
             refusals.EffectBackwards,
             refusals.ReconciliationNeeded,
         ],
@@ -129,7 +149,7 @@ def patch_effect(
 ) -> Response:
     """Move an effect forwards: dispatched, then committed, failed or unknown. Never backwards."""
 
-    def work(unit: Unit) -> Reply:
+    def work(unit: Unit) -> Reply | Refusal:
         effect = settle(
             execution_id,
             operation_id,
@@ -138,99 +158,49 @@ def patch_effect(
             unit=unit,
             bundle=active_bundle(unit),
         )
-        return Reply(_effect_answer(effect))
+        return effect if isinstance(effect, Refusal) else Reply(effect_answer(effect))
 
     return edge.write(work)
 
 
 @router.post(
-    "/executions/{execution_id}/candidates",
+    "/executions/{execution_id}/effects/{operation_id}/reconcile",
     **operation(
-        summary="Submit an artifact for checking",
-        answer=CandidateAnswer,
-        status=201,
-        example={"artifact_hash": EXAMPLE_HASH},
-        problems=_WRITING,
-    ),
-)
-def add_candidate(
-    execution_id: PathId, body: SubmitCandidate, edge: Edge = needs(EXECUTIONS_WRITE)
-) -> Response:
-    """Answer 201 for a new present candidate, 200 when this one is the present one already."""
-
-    def work(unit: Unit) -> Reply:
-        kept, is_new = submit(execution_id, body.artifact_hash, unit=unit)
-        answer = CandidateAnswer(
-            id=kept.id, sequence=kept.sequence, artifact_hash=kept.artifact_hash, at=kept.at
-        )
-        run = _run(execution_id, unit)
-        return run_reply(answer, run, status=201 if is_new else 200, refs=(kept.id,))
-
-    return edge.create(work)
-
-
-@router.post(
-    "/executions/{execution_id}/checks",
-    **operation(
-        summary="Write a check on a requirement",
-        answer=CheckAnswer,
-        status=201,
-        example=CHECK_EXAMPLE,
+        summary="Settle an operation whose outcome is unknown",
+        answer=EffectAnswer,
+        example={"outcome": "committed", "downstream_ref": "order:8"},
+        creates=True,
         problems=[
-            refusals.ExecutionEnded,
-            refusals.RunFull,
-            refusals.RequirementUnknown,
-            refusals.CandidateUnknown,
-            refusals.ContractDiffers,
-            refusals.GraderDiffers,
-            refusals.FailureUnexplained,
+            NotFound,
+            refusals.ActingUserOnly,
+            FencingTokenStale,
+            ReconciliationNeedsProof,
+            ReconciliationNotNeeded,
+            DeliveryUnderWay,
         ],
     ),
 )
-def add_check(execution_id: PathId, body: WriteCheck, edge: Edge = needs(CHECKS_WRITE)) -> Response:
-    """Keep a grader's verdict. The last one that was missing completes the run."""
-    new = NewCheck(
-        requirement=body.requirement,
-        passed=body.passed,
-        artifact_hash=body.artifact_hash,
-        contract_hash=body.contract_hash,
-        grader_id=body.grader.id,
-        grader_version=body.grader.version,
-        environment=body.environment,
-        output_ref=body.output_ref,
-        expected=body.expected,
-        observed=body.observed,
-        reproduce=body.reproduce,
-        failure_kind=None if body.failure_kind is None else FailureKind(body.failure_kind),
-    )
+def reconcile_effect(
+    execution_id: PathId,
+    operation_id: OperationId,
+    body: ReconcileEffect,
+    edge: Edge = needs(EXECUTIONS_WRITE, EXECUTIONS_OPERATE),
+) -> Response:
+    """Say what became of an effect: operators on their word, the run's user or agent with evidence."""
+    said = Reconciliation(Outcome(body.outcome), body.downstream_ref, body.evidence_id, body.reason)
 
     def work(unit: Unit) -> Reply:
-        check, execution = grade(execution_id, new, unit=unit, bundle=active_bundle(unit))
-        answer = CheckAnswer(
-            id=check.id,
-            sequence=check.sequence,
-            requirement=check.requirement,
-            passed=check.passed,
-            artifact_hash=check.artifact_hash,
-            contract_hash=check.contract_hash,
-            failure_kind=None if check.failure_kind is None else check.failure_kind.value,
-            execution_status=execution.status.value,
-            at=check.at,
+        effect = reconcile(
+            execution_id,
+            operation_id,
+            said,
+            unit=unit,
+            bundle=active_bundle(unit),
+            connectors=edge.runtime.connectors,
         )
-        return run_reply(answer, execution, status=201, refs=(check.id,))
+        return run_reply(effect_answer(effect), _run(execution_id, unit))
 
     return edge.create(work)
-
-
-def _effect_answer(effect: Effect) -> EffectAnswer:
-    return EffectAnswer(
-        operation_id=effect.operation_id,
-        kind=effect.kind,
-        status=effect.status.value,
-        downstream_ref=effect.downstream_ref,
-        created_at=effect.created_at,
-        updated_at=effect.updated_at,
-    )
 
 
 def _run(execution_id: str, unit: Unit) -> Execution:

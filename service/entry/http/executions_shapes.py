@@ -18,6 +18,7 @@ from service.wire.executions import (
     TaskCountsAnswer,
 )
 from service.wire.work import (
+    ApprovalStanding,
     BlockerAnswer,
     EffectStanding,
     HandedOutput,
@@ -195,7 +196,7 @@ def handoff_answer(facts: Facts) -> HandoffAnswer:
             EffectStanding(operation_id=one.operation_id, status=one.status.value) for one in handoff.effects
         ],
         environment=dict(handoff.environment),
-        approvals=[],
+        approvals=[ApprovalStanding(id=one.id, status=one.status.value) for one in handoff.approvals],
     )
 
 
