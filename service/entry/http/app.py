@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from service.core.errors import Forbidden, Refusal
 from service.entry.http import (
+    approvals,
     evidence,
     evidence_batch,
     executions,
@@ -51,6 +52,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     executions_operate.router,
     executions_recovery.router,
     memories_proposals.router,
+    approvals.router,
     memories.router,
     packages.router,
     policies.router,
