@@ -141,7 +141,12 @@ def _outputs(outcome: Outcome, runs: Sequence[Outcome]) -> list[Finding]:
         if any(mine == read(run) for run in runs):
             continue
         nearest = min((_differing(mine, read(run)) for run in runs), key=len)
-        findings += [Finding(Code.OUTPUT_DIFFERS, f"{name} {place}") for place in sorted(nearest)]
+        findings += [
+            Finding(
+                Code.OUTPUT_DIFFERS if mine.get(place) is not None else Code.OUTPUT_MISSING, f"{name} {place}"
+            )
+            for place in sorted(nearest)
+        ]
     return findings
 
 

@@ -18,6 +18,7 @@ import httpx
 from service.entry.demo.calls import Person, UnexpectedAnswer
 from service.entry.rehearse.manifest import Grader, Scenario
 from service.entry.rehearse.model import Call, Fault
+from service.entry.rehearse.session import absolute_command
 from service.entry.rehearse.switch import Answer
 
 _STOP: Final = None
@@ -32,9 +33,13 @@ class GraderFailed(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Where graders work: the agent's folder, their environment, and a file of what the downstream did."""
+    """Where graders work: the agent's folder, their environment, and a file of what the downstream did.
+
+    A path with a slash is found from `commands`, the manifest's folder, where there is such a file.
+    """
 
     folder: Path
+    commands: Path
     environment: Mapping[str, str]
     record_file: Path
     record: Callable[[], object]
@@ -49,7 +54,7 @@ class Bench:
         }
         try:
             finished = subprocess.run(  # noqa: S603 - the manifest's own command, run as the user
-                list(grader.command),
+                absolute_command(grader.command, folder=self.commands, only_paths=True),
                 cwd=self.folder,
                 env={**self.environment, **given},
                 stdin=subprocess.DEVNULL,

@@ -110,7 +110,8 @@ class CountedOutputs(Part):
 class Grader(Part):
     """A command that says with its exit code whether requirements hold: 0 yes, 1 no.
 
-    It runs in the work folder and finds `GRADED_REQUIREMENT`, `GRADED_ARTIFACT_HASH` and
+    It runs in the work folder; a program or file named with a slash (`./check.py`) is the one beside the
+    manifest. It finds `GRADED_REQUIREMENT`, `GRADED_ARTIFACT_HASH` and
     `DOWNSTREAM_RECORD` (a JSON file of what the downstream carried out) in its environment.
     """
 

@@ -245,6 +245,8 @@ class Trial:
     sessions: int = 0
     seconds: float = 0.0
     said: str = ""
+    calls: tuple[Call, ...] = ()
+    """Of trials that did not pass."""
 
 
 @dataclass(frozen=True, slots=True)

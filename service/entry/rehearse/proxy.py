@@ -40,7 +40,7 @@ class Proxy:
             return Told(_UNREACHABLE)
         if told.status >= _SERVICE_FAILED and told.status != _BUSY:
             self._switch.blame(Fault("service_failed", f"{asked.method} answered {told.status}"))
-        self._switch.settle(ticket, asked.body, Answer(told.status, told.body))
+        self._switch.settle(ticket, asked.body, Answer(told.status, told.body, _is_replay(told)))
         return replace(told, delivered=partial(self._switch.deliver, ticket))
 
     def _pass_on(self, asked: Asked) -> Told:
@@ -60,3 +60,7 @@ class Proxy:
             return Told(received.status, received.read(), headers)
         finally:
             connection.close()
+
+
+def _is_replay(told: Told) -> bool:
+    return any(name.lower() == "idempotent-replayed" for name, _ in told.headers)

@@ -123,7 +123,7 @@ class _Crew:
             run=self._snapshot.runs[name],
             limits=self._limits(scenario),
             command=self._wish.command,
-            work=None if scenario.work is None else self._wish.folder / scenario.work,
+            folder=self._wish.folder,
             stop=self._stop,
             profile=profile,
         )
@@ -214,4 +214,5 @@ def judge_trial(
         sessions=outcome.sessions,
         seconds=outcome.seconds,
         said="" if verdict is Verdict.PASSED else outcome.said,
+        calls=() if verdict is Verdict.PASSED else outcome.calls,
     )

@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any, Final
 
-from service.entry.rehearse.model import Baseline, Fault, Finding, Rehearsed, Trial
+from service.entry.rehearse.model import Baseline, Call, Fault, Finding, Rehearsed, Trial
 from service.entry.rehearse.summary import Share, Tally, all_passed, share, shares, slices, tally
 
 SCHEMA_VERSION: Final = 1
+_CALLS_MAX: Final = 1_000
 
 
 def report_fields(rehearsed: Rehearsed) -> Mapping[str, Any]:
@@ -78,6 +79,19 @@ def _trial(trial: Trial) -> Mapping[str, Any]:
             "cost": f"{trial.added.cost:f}",
         },
         "said": trial.said,
+        "calls": [_call(call) for call in trial.calls[:_CALLS_MAX]],
+    }
+
+
+def _call(call: Call) -> Mapping[str, Any]:
+    return {
+        "number": call.number,
+        "session": call.session,
+        "call": call.pattern,
+        "status": call.status,
+        "fate": call.fate.value,
+        "work": None if call.act is None else str(call.act),
+        "at_seconds": round(call.started_seconds, 3),
     }
 
 

@@ -12,7 +12,7 @@ _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U001
 
 
 def report_junit(rehearsed: Rehearsed) -> bytes:
-    """Answer the document: failures are the agent's, errors the rehearsal's, what was not reached is skipped."""
+    """Answer the document: failures are the agent's, errors the rehearsal's, the rest is skipped."""
     tallies = tally(rehearsed.trials)
     root = Element("testsuites", name="muniment rehearse")
     for baseline in rehearsed.baselines:

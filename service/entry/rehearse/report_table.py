@@ -20,7 +20,7 @@ def print_report(console: Console, rehearsed: Rehearsed) -> None:
     for baseline in rehearsed.baselines:
         own = [one for one in tallies if (one.profile, one.scenario) == (baseline.profile, baseline.scenario)]
         name = baseline.scenario if baseline.profile is None else f"{baseline.scenario} [{baseline.profile}]"
-        console.rule(f"[bold]{escape(name)}")
+        console.rule(f"[bold]{_plain(name)}")
         _print_baseline(console, baseline)
         if own:
             console.print(_interruptions(own))
@@ -43,13 +43,13 @@ def _print_baseline(console: Console, baseline: Baseline) -> None:
         seconds = median(run.seconds for run in baseline.runs)
         console.print(f"uninterrupted: {len(baseline.runs)} runs, {calls:g} calls, {seconds:.1f} s")
     for finding in baseline.findings:
-        console.print(f"  [red]{finding.code}[/]: {escape(finding.message)}")
+        console.print(f"  [red]{finding.code}[/]: {_plain(finding.message)}")
     for fault in baseline.faults:
-        console.print(f"  [yellow]{escape(fault.code)}[/]: {escape(fault.message)}")
+        console.print(f"  [yellow]{_plain(fault.code)}[/]: {_plain(fault.message)}")
     if not baseline.is_fit:
         for run in baseline.runs:
             if run.said:
-                console.print(Text(run.said, style="dim"))
+                console.print(Text(_printable(run.said), style="dim"))
         console.print("Nothing was interrupted: there is nothing to hold interrupted runs against.")
 
 
@@ -66,9 +66,9 @@ def _interruptions(tallies: Sequence[Tally]) -> Table:
             found.append(f"infrastructure x{one.infrastructure}")
         style = "green" if one.passed == one.judged and one.judged else "red" if one.codes else "yellow"
         table.add_row(
-            escape(str(one.interruption)),
+            _plain(str(one.interruption)),
             Text(f"{one.passed}/{one.judged}", style=style),
-            escape(", ".join(found)),
+            _plain(", ".join(found)),
         )
     return table
 
@@ -93,7 +93,7 @@ def _print_details(console: Console, tallies: Sequence[Tally]) -> None:
 
 def _print_lines(console: Console, lines: Sequence[tuple[str, str]], style: str) -> None:
     for code, text in lines[:_DETAILS_MAX]:
-        console.print(f"[{style}]{escape(code)}[/]: {escape(text)}")
+        console.print(f"[{style}]{_plain(code)}[/]: {_plain(text)}")
     if len(lines) > _DETAILS_MAX:
         console.print(f"and {len(lines) - _DETAILS_MAX} more; --json has all")
 
@@ -105,7 +105,7 @@ def _shares(groups: Iterable[Share]) -> Table:
         table.add_column(heading, justify="right", no_wrap=True)
     for one in groups:
         table.add_row(
-            escape(one.name),
+            _plain(one.name),
             f"{one.passed}/{one.judged}",
             "-" if one.rate is None else f"{one.rate:.0%}",
             "-" if not one.pass_all else f"{one.pass_all[-1]:.0%} (k={len(one.pass_all)})",
@@ -132,3 +132,12 @@ def _print_end(console: Console, rehearsed: Rehearsed, tallies: Sequence[Tally])
     )
     if named:
         console.print(f"Found: [red]{named}[/]")
+
+
+def _plain(text: str) -> str:
+    """Answer text that neither the terminal nor the table's markup takes for more than text."""
+    return escape(_printable(text))
+
+
+def _printable(text: str) -> str:
+    return "".join(sign if sign.isprintable() or sign == "\n" else "\ufffd" for sign in text)

@@ -8,6 +8,7 @@ from service.entry.rehearse.model import Channel
 
 _BASE: Final = "/v1"
 _PARAMETER: Final = re.compile(r"\{[^}]+\}")
+_WORD: Final = re.compile(r"[a-z-]*")
 _EVERY_METHOD: Final = frozenset({"get", "post", "put", "patch", "delete"})
 
 
@@ -33,15 +34,20 @@ class Routes:
         return cls(path for path, methods in description["paths"].items() if _EVERY_METHOD & methods.keys())
 
     def pattern(self, channel: Channel, method: str, path: str) -> str:
-        """Answer `POST /executions/*/steps` for such a call; a path that no route has stays as it is.
+        """Answer `POST /executions/*/steps` for such a call.
 
-        Of the downstream's paths, all but the first part differ from run to run.
+        Of a path that no route has, plain words stay; of the downstream's, the first part.
         """
         bare = path.partition("?")[0]
         if channel is Channel.DOWNSTREAM:
             head, *rest = bare.strip("/").split("/")
             return f"downstream {method} /{'/'.join([head, *('*' for _ in rest)])}"
         name = self._fixed.get(bare) or next(
-            (name for route, name in self._loose if route.fullmatch(bare)), bare
+            (name for route, name in self._loose if route.fullmatch(bare)), None
         )
-        return f"{method} {name}"
+        return f"{method} {name or _without_ids(bare)}"
+
+
+def _without_ids(path: str) -> str:
+    parts = path.removeprefix(_BASE).split("/")
+    return "/".join(part if _WORD.fullmatch(part) else "*" for part in parts)

@@ -69,11 +69,16 @@ def kill_strays(name: str, value: str) -> None:
                 os.kill(int(environment.parent.name), signal.SIGKILL)
 
 
-def absolute_command(command: Sequence[str], *, folder: Path) -> tuple[str, ...]:
-    """Answer the command as it works from elsewhere: what names a file below `folder` is made absolute."""
+def absolute_command(command: Sequence[str], *, folder: Path, only_paths: bool = False) -> tuple[str, ...]:
+    """Answer the command as it works from elsewhere: what names a file below `folder` is made absolute.
+
+    With `only_paths` words without a slash are left alone: they may name files of the place where it runs.
+    """
     program, *arguments = command
     found = program if "/" in program else shutil.which(program) or program
-    return tuple(_absolute(word, folder) for word in (found, *arguments))
+    return tuple(
+        word if only_paths and "/" not in word else _absolute(word, folder) for word in (found, *arguments)
+    )
 
 
 def fresh_environment(homes: Path, given: Mapping[str, str]) -> dict[str, str]:

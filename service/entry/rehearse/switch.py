@@ -25,6 +25,8 @@ class Answer:
 
     status: int
     body: bytes
+    is_replay: bool = False
+    """Whether the service had answered it before: nothing was done again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,8 @@ class Switch:
         with self._lock:
             now = time.monotonic() - self._origin
             call = replace(self._calls[ticket.index], status=answer.status, ended_seconds=now)
+            if answer.is_replay:
+                call = replace(call, act=None)
             is_dead = self._kill is None or self._session != ticket.session
             is_cut = not is_dead and self._strikes(Moment.AFTER, call.pattern, ticket.occurrence)
             fate = Fate.CUT_AFTER if is_dead or is_cut else Fate.ANSWERED

@@ -52,14 +52,14 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What all trials of a scenario share."""
+    """What all trials of a scenario share. `folder` is the manifest's."""
 
     snapshot: Snapshot
     scenario: Scenario
     run: OpenedRun
     limits: Limits
     command: tuple[str, ...]
-    work: Path | None
+    folder: Path
     stop: threading.Event
     profile: str | None = None
 
@@ -71,10 +71,10 @@ def play(stage: Stage, kills: Sequence[KillPoint], folder: Path) -> Outcome:
     """
     stage.snapshot.copy_to(folder)
     work = folder / "work"
-    if stage.work is None:
+    if stage.scenario.work is None:
         work.mkdir()
     else:
-        copytree(stage.work, work)
+        copytree(stage.folder / stage.scenario.work, work)
     settings = service_settings(stage.limits.lease_seconds)
     try:
         with local_service(folder, stage.snapshot.policies, settings) as service:
@@ -101,7 +101,13 @@ class _Play:
         self._switch = Switch(stage.snapshot.routes, kills)
         self._downstream = Downstream(stage.scenario.downstream, self._switch)
         self._homes = fresh_environment(folder, {})
-        self._bench = Bench(folder / "work", self._homes, folder / "downstream.json", self._downstream.record)
+        self._bench = Bench(
+            folder=folder / "work",
+            commands=stage.folder,
+            environment=self._homes,
+            record_file=folder / "downstream.json",
+            record=self._downstream.record,
+        )
         self._audience = Audience(
             scenario=stage.scenario,
             execution_id=stage.run.execution_id,
