@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from executions_world import AGENT, World
+from executions_world import AGENT, OPERATOR, World
 
 from service.context.references import RecordReferences
 from service.core.errors import Refusal
+from service.executions.lease import give_back
 from service.executions.leases.model import LEASE_LIFETIME
+from service.executions.ledger.model import Effect
 from service.executions.model import Execution
+from service.executions.reconcile import Outcome, Reconciliation, reconcile
 from service.executions.recovery.model import Found
 from service.executions.resume import Resumption, resume
 from service.executions.sources import Drift
@@ -46,5 +49,17 @@ def take(world: World, run: Execution, who: Caller = AGENT, **found: Any) -> Res
 
 
 def decision(world: World, run: Execution, who: Caller = AGENT, **found: Any) -> str:
-    """Resume a run and answer the decision as callers read it."""
-    return str(take(world, run, who, **found).decision)
+    """Resume a run, answer the decision as callers read it, and hold the run no longer."""
+    resumed = take(world, run, who, **found)
+    if resumed.lease is not None:
+        with world.unit(who, token=resumed.lease.fencing_token) as unit:
+            give_back(run.id, unit=unit)
+    return str(resumed.decision)
+
+
+def settle_by_operator(
+    world: World, run: Execution, operation_id: str, outcome: Outcome = Outcome.COMMITTED
+) -> Effect:
+    """Let an operator say what became of an operation."""
+    with world.unit(OPERATOR) as unit:
+        return reconcile(run.id, operation_id, Reconciliation(outcome), unit=unit, bundle=world.bundle)

@@ -17,10 +17,11 @@ from service.executions.leases.rules import grant
 from service.executions.let_go import let_go, release_lease
 from service.executions.model import STATE_SCHEMA_VERSION, EndedReason, Execution, Status
 from service.executions.ports import References
-from service.executions.recovery.model import Decision, Found, Standing, Verb
+from service.executions.recovery.model import Decision, Found, Verb
 from service.executions.recovery.rules import decide
 from service.executions.refusals import AccessGone, ActingUserOnly, ReviewRequired, SchemaNewer
 from service.executions.review import require_review
+from service.executions.rules import ENDED
 from service.executions.sources import Drift
 from service.executions.stand_anew import stand_anew
 from service.executions.store import ExecutionStore
@@ -65,6 +66,7 @@ def resume(
     if isinstance(execution, Refusal):
         return execution
     _end_if_over(execution, store, unit)
+    _keep_environment(execution, found, store, unit)
     facts = gather(execution_id, unit=unit, bundle=bundle)
     standing = stand_anew(facts, found, unit=unit, bundle=bundle, references=references, at_source=at_source)
     decision = decide(standing)
@@ -72,8 +74,6 @@ def resume(
         completed = complete_if_met(store, execution, unit=unit, bundle=bundle)
         assert completed.status is Status.COMPLETED, "what resume finds to hold completes the run"
     lease, leased_until = _lease(execution, decision, store, unit, lease_lifetime)
-    if lease is not None:
-        _keep_environment(execution, standing, store)
     record(
         unit,
         Action.EXECUTION_RESUMED,
@@ -124,12 +124,19 @@ def _end_if_over(execution: Execution, store: ExecutionStore, unit: Unit) -> Non
         )
 
 
-def _keep_environment(execution: Execution, standing: Standing, store: ExecutionStore) -> None:
-    """Keep what was found around the run, so that checks made elsewhere count no longer until it changes."""
-    environment = standing.found.environment
-    if environment is not None and any(check.environment for check in standing.counted):
+def _keep_environment(execution: Execution, found: Found, store: ExecutionStore, unit: Unit) -> None:
+    """Keep what was found around the run: checks that were made elsewhere count no longer until it changes.
+
+    Only of who will hold the run: a passer-by must not devalue the checks of somebody else's work.
+    """
+    if found.environment is None or execution.status in ENDED:
+        return
+    lease = store.leases.find(execution.id)
+    if lease is not None and lease.lives(unit.now) and unit.fencing_token != lease.fencing_token:
+        return
+    if any(check.environment for check in store.checks(execution.id)):
         highest = store.acceptance.next_check(execution.id) - 1
-        store.acceptance.keep_environment(execution, FoundEnvironment(environment, highest))
+        store.acceptance.keep_environment(execution, FoundEnvironment(found.environment, highest))
 
 
 def _lease(
