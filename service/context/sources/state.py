@@ -6,14 +6,19 @@ from typing import Final
 from service.context.model import Candidate, Part, Shape
 from service.context.situation import Run, Situation
 from service.context.sources.goal import pin_label
+from service.core.clock import format_time
 from service.core.hashing import hash_text
 from service.executions.acceptance.model import CheckStatus
+from service.executions.approvals.model import ApprovalStatus
+from service.executions.approvals.rules import LIVE, newest_of_each_command
 from service.executions.conversation.model import PinKind
 from service.executions.ledger.rules import is_unknown
 from service.executions.sealed import stable_json
 from service.executions.work.model import Standing
 
 _SHOWN_ELSEWHERE: Final = frozenset({"next_action", "derived_from"})
+_SETTLED_APPROVALS: Final = frozenset({ApprovalStatus.REDEEMED, ApprovalStatus.CANCELLED})
+"""Of these nobody has to know more: the effect of a redeemed one speaks for itself."""
 
 
 def collect(situation: Situation) -> Sequence[Candidate]:
@@ -21,7 +26,15 @@ def collect(situation: Situation) -> Sequence[Candidate]:
     run = situation.run
     if run is None:
         return []
-    return [*_unknown_effects(run), *_blockers(run), *_checks(run), *_next(run), *_tasks(run), *_effects(run)]
+    return [
+        *_unknown_effects(run),
+        *_blockers(run),
+        *_approvals(run),
+        *_checks(run),
+        *_next(run),
+        *_tasks(run),
+        *_effects(run),
+    ]
 
 
 def _unknown_effects(run: Run) -> Iterator[Candidate]:
@@ -39,6 +52,16 @@ def _blockers(run: Run) -> Iterator[Candidate]:
             yield _line("pin", pin.id, pin.text or "", (1, number), required=True, label=label)
 
 
+def _approvals(run: Run) -> Iterator[Candidate]:
+    for number, approval in enumerate(newest_of_each_command(run.facts.approvals)):
+        if approval.status in _SETTLED_APPROVALS:
+            continue
+        words = f"{approval.kind}: {approval.status}"
+        if approval.status in LIVE:
+            words += f" until {format_time(approval.expires_at)}"
+        yield _line("approval", approval.id, words, (2, number))
+
+
 def _checks(run: Run) -> Iterator[Candidate]:
     checks = {check.id: check for check in run.checks}
     for number, standing in enumerate(run.facts.standings):
@@ -48,7 +71,7 @@ def _checks(run: Run) -> Iterator[Candidate]:
         if is_failed and check is not None:
             named = (("kind", check.failure_kind), ("expected", check.expected), ("observed", check.observed))
             words += [f"{name}: {value}" for name, value in (*named, ("reproduce", check.reproduce)) if value]
-        place = (2 if is_failed else 3, number)
+        place = (3 if is_failed else 4, number)
         label = f"requirement {standing.requirement}"
         yield _line(
             "check",
@@ -63,9 +86,9 @@ def _checks(run: Run) -> Iterator[Candidate]:
 def _next(run: Run) -> Iterator[Candidate]:
     execution = run.facts.execution
     status = f"{execution.status} at step {execution.step}, version {execution.version}"
-    yield _line("execution", execution.id, status, (4, 0), label="run")
+    yield _line("execution", execution.id, status, (5, 0), label="run")
     if run.next_action is not None:
-        yield _line("state", execution.id, run.next_action, (4, 1), label="next action")
+        yield _line("state", execution.id, run.next_action, (5, 1), label="next action")
     rest = {name: value for name, value in run.facts.state.items() if name not in _SHOWN_ELSEWHERE}
     if rest:
         text = stable_json(rest) or ""
@@ -75,7 +98,7 @@ def _next(run: Run) -> Iterator[Candidate]:
             version=execution.version,
             parts=(Part("working state", text),),
             sha256=hash_text(text),
-            place=(4, 2),
+            place=(5, 2),
             shape=Shape.JSON,
         )
 
@@ -83,14 +106,14 @@ def _next(run: Run) -> Iterator[Candidate]:
 def _tasks(run: Run) -> Iterator[Candidate]:
     for number, task in enumerate(run.facts.tasks):
         title = f": {task.title}" if task.title else ""
-        place = (6 if task.standing is Standing.COMPLETED else 5, number)
+        place = (7 if task.standing is Standing.COMPLETED else 6, number)
         yield _line("task", task.id, f"{task.standing}{title}", place)
 
 
 def _effects(run: Run) -> Iterator[Candidate]:
     for number, effect in enumerate(run.facts.effects):
         if not is_unknown(effect):
-            yield _line("effect", effect.operation_id, f"{effect.kind}: {effect.status}", (7, number))
+            yield _line("effect", effect.operation_id, f"{effect.kind}: {effect.status}", (8, number))
 
 
 def _line(
