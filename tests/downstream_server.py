@@ -38,6 +38,8 @@ class Fault(StrEnum):
     """307 to `redirect_to`, and nothing is done."""
     DRIP = "drip"
     """Nothing is done; the answer comes a byte at a time and never ends."""
+    GONE = "gone"
+    """404, and nothing is done."""
     FLOOD = "flood"
     """The order is taken, and the answer is far larger than anybody reads."""
 
@@ -183,6 +185,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(422, {"error": "not like this"})
             case Fault.FAIL:
                 self._answer(503, {"error": "later"})
+            case Fault.GONE:
+                self._answer(404, {"error": "no such order"})
             case Fault.REDIRECT:
                 self.send_response(307)
                 self.send_header("Location", self.downstream.redirect_to)

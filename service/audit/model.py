@@ -45,6 +45,7 @@ class Action(StrEnum):
     OBSERVATION_ADDED = "observation.added"
     EFFECT_INTENDED = "effect.intended"
     EFFECT_SETTLED = "effect.settled"
+    EFFECT_RECONCILED = "effect.reconciled"
     APPROVAL_ASKED = "approval.asked"
     APPROVAL_DECIDED = "approval.decided"
     APPROVAL_REDEEMED = "approval.redeemed"

@@ -109,6 +109,7 @@ class Outbox:
             self._session.connection().execute(insert(OutboxRow), rows)
         staged = [str(row["id"]) for row in rows]
         self._session.info.setdefault("staged", []).extend(staged)
+        self._session.info.setdefault("staged_topics", set()).add(topic)
         return staged
 
     def has_due(self, *, now: datetime, topics: Sequence[str] | None = None) -> bool:

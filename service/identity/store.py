@@ -54,6 +54,10 @@ class RegistryStore:
         row = self._session.exec(select(TenantRow).where(col(TenantRow.name) == name)).first()
         return None if row is None else _tenant_of(row)
 
+    def find_tenant_name(self, tenant_id: str) -> str | None:
+        """Answer the name of the tenant of that id, or `None`."""
+        return self._session.exec(select(TenantRow.name).where(col(TenantRow.id) == tenant_id)).first()
+
     def list_tenants(self, request: PageRequest) -> Page[Tenant]:
         """Answer tenants in the order of their names."""
         query = select(TenantRow).order_by(col(TenantRow.name)).limit(request.limit + 1)

@@ -40,7 +40,8 @@ class Handler(Protocol):
 class Relay:
     """Delivers messages: a request's own right after its commit, and by a sweep what is left over.
 
-    `tenant_ids` answers all tenants, for the sweep.
+    `tenant_ids` answers all tenants, for the sweep. `fails_apart` says that what does not answer for one
+    tenant says nothing about the others; otherwise nobody's messages are tried until it may answer again.
     """
 
     def __init__(
@@ -50,15 +51,17 @@ class Relay:
         clock: Clock,
         *,
         tenant_ids: Callable[[], Sequence[str]] = tuple,
+        fails_apart: bool = False,
     ) -> None:
         self._database = database
         self._handlers = dict(handlers)
         self._topics = tuple(sorted(handlers))
         self._clock = clock
         self._tenant_ids = tenant_ids
+        self._fails_apart = fails_apart
         self._guard = threading.Lock()
         self._locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
-        self._paused: dict[str, tuple[datetime, str]] = {}
+        self._paused: dict[tuple[str, str], tuple[datetime, str]] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -70,6 +73,20 @@ class Relay:
         is ever raised.
         """
         return self._drain_safely(tenant_id, wait_for_others=True)
+
+    def deliver_next(self, tenant_id: str) -> bool:
+        """Try the tenant's oldest message that is due, and say whether there was one. Nothing is raised.
+
+        For handlers that take long: one message is all that is held meanwhile.
+        """
+        try:
+            messages = self._claim(tenant_id, self._clock(), limit=1)
+            for message in messages:
+                self._deliver(tenant_id, message.topic, [message])
+        except Exception as failure:  # noqa: BLE001 - the message stays, and is tried again
+            _log.warning("drain_failed", failure=type(failure).__name__)
+            return False
+        return bool(messages)
 
     def sweep(self) -> int:
         """Drain every tenant once; answer how many messages were delivered."""
@@ -119,24 +136,29 @@ class Relay:
         return delivered
 
     def _drain(self, tenant_id: str, started: datetime) -> int:
-        with self._database.read(tenant_id) as session:
-            if not Outbox(session, tenant_id).has_due(topics=self._topics, now=started):
-                return 0
         delivered = 0
         while True:
-            with self._database.write(tenant_id) as session:
-                # Only what was due at the start: a busy tenant cannot keep one request for ever.
-                messages = Outbox(session, tenant_id).claim(
-                    topics=self._topics, now=self._clock(), due_at=started, limit=BATCH_MESSAGES
-                )
+            # Only what was due at the start: a busy tenant cannot keep one request for ever.
+            messages = self._claim(tenant_id, started, limit=BATCH_MESSAGES)
             for topic, run in groupby(messages, key=lambda message: message.topic):
                 delivered += self._deliver(tenant_id, topic, list(run))
             if len(messages) < BATCH_MESSAGES:
                 return delivered
 
+    def _claim(self, tenant_id: str, due_at: datetime, *, limit: int) -> Sequence[Message]:
+        with self._database.read(tenant_id) as session:
+            # Most often there is nothing, and that is seen without holding up a writer.
+            if not Outbox(session, tenant_id).has_due(topics=self._topics, now=due_at):
+                return ()
+        with self._database.write(tenant_id) as session:
+            return Outbox(session, tenant_id).claim(
+                topics=self._topics, now=self._clock(), due_at=due_at, limit=limit
+            )
+
     def _deliver(self, tenant_id: str, topic: str, run: Sequence[Message]) -> int:
         now = self._clock()
-        until, cause = self._paused.get(topic, (now, ""))
+        scope = (tenant_id if self._fails_apart else "", topic)
+        until, cause = self._paused.get(scope, (now, ""))
         if now < until:
             # Asking again what did not answer a moment ago would make each request wait for its time-out.
             self._postpone(tenant_id, run, cause, (until - now).total_seconds())
@@ -147,7 +169,7 @@ class Relay:
             hit("outbox.after_delivery")
         except Unavailable as failure:
             seconds = failure.retry_after_seconds
-            self._paused[topic] = (self._clock() + timedelta(seconds=seconds), type(failure).__name__)
+            self._paused[scope] = (self._clock() + timedelta(seconds=seconds), type(failure).__name__)
             self._postpone(tenant_id, run, type(failure).__name__, seconds)
             return 0
         except (KeyboardInterrupt, SystemExit):
@@ -158,7 +180,7 @@ class Relay:
                 return sum(self._deliver(tenant_id, topic, [message]) for message in run)
             self._fail(tenant_id, run[0], type(failure).__name__)
             return 0
-        self._paused.pop(topic, None)
+        self._paused.pop(scope, None)
         with self._database.write(tenant_id) as session:
             Outbox(session, tenant_id).done([message.id for message in run])
         return len(run)

@@ -27,6 +27,7 @@ from service.entry.http.preconditions import read_fencing_token, read_version
 from service.entry.http.reply import Answered, Derived, Reply, render
 from service.entry.http.route import new_router
 from service.entry.http.state import RequestState, state_of
+from service.executions.delivery.model import DELIVER_TOPIC
 from service.identity.matrix import EXECUTIONS_WRITE, PACKAGES_BUILD
 from service.identity.model import Caller
 from service.identity.unit import Unit
@@ -131,11 +132,14 @@ class Edge:
         with self._open(self.runtime.database.write(tenant_id)) as unit:
             result = work(unit)
             unit.session.flush()
-            staged = bool(unit.session.info.get("staged"))
+            topics = unit.session.info.get("staged_topics", ())
             hit(f"{point}.before_commit")
         hit(f"{point}.after_commit")
-        if staged:
+        if topics:
             self._deliver(tenant_id)
+        if DELIVER_TOPIC in topics and self.runtime.deliveries is not None:
+            # A downstream may be slow: others bring the command there, and nobody waits for it here.
+            self.runtime.deliveries.wake()
         return result
 
     def page(self, limit: int, cursor: str | None, *filters: object) -> PageRequest:

@@ -1,0 +1,66 @@
+"""What a downstream's answer makes of an effect, and when to ask again. Pure."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from service.executions.ledger.model import Effect, EffectStatus
+from service.executions.ports import Found, Sent
+
+TRIES_MAX: Final = 12
+"""After so many tries that established nothing, people are asked: about 24 minutes of silence."""
+_RETRY_SECONDS_MAX: Final = 300
+
+UNDISPATCHED: Final = frozenset({EffectStatus.INTENDED, EffectStatus.ABSENT})
+"""Effects that are certainly not under way, so that they may be sent."""
+UNDER_WAY: Final = frozenset({EffectStatus.DISPATCHED, EffectStatus.UNKNOWN})
+"""Effects that may have happened, so that the downstream is asked before anything is sent."""
+_SETTLED: Final = frozenset({EffectStatus.COMMITTED, EffectStatus.FAILED})
+
+
+def status_after_send(effect: Effect, outcome: Sent, *, attempt: int) -> EffectStatus | None:
+    """Answer what a dispatch's answer makes of the effect; `None`: nothing, it no longer counts.
+
+    A clear yes counts whenever it comes, whatever was thought or tried meanwhile. Anything else only counts
+    for the dispatch that it answers, while nobody knows better.
+    """
+    if effect.status in _SETTLED:
+        return None
+    if outcome is Sent.COMMITTED:
+        return EffectStatus.COMMITTED
+    if effect.attempts != attempt or effect.status not in UNDER_WAY:
+        return None
+    if outcome is Sent.REFUSED:
+        return EffectStatus.FAILED
+    return EffectStatus.UNKNOWN if effect.status is EffectStatus.DISPATCHED else None
+
+
+def status_after_look_up(
+    effect: Effect, outcome: Found, *, attempt: int, absence_counts: bool
+) -> EffectStatus | None:
+    """Answer what a look-up makes of the effect; `None`: nothing.
+
+    `absence_counts` says that no request can still arrive. What people were asked about (`escalated`) is not
+    sent again by itself, so only a clear yes settles it.
+    """
+    if effect.status in _SETTLED or effect.status is EffectStatus.INTENDED:
+        return None
+    if outcome is Found.COMMITTED:
+        return EffectStatus.COMMITTED
+    is_asked_about = effect.attempts == attempt and effect.status in UNDER_WAY
+    return EffectStatus.ABSENT if is_asked_about and outcome is Found.ABSENT and absence_counts else None
+
+
+def absence_counts_from(effect: Effect, *, timeout: timedelta, absent_after: timedelta) -> datetime:
+    """Answer the moment from which "nothing found" means that there is nothing and will be nothing.
+
+    Of an effect that is `dispatched` some worker may still be sending, until its time is over. For an
+    `unknown` one nobody has been waiting since that was written. Either way the request may arrive later.
+    """
+    if effect.status is EffectStatus.DISPATCHED:
+        return (effect.dispatched_at or effect.updated_at) + timeout + absent_after
+    return effect.updated_at + absent_after
+
+
+def retry_after(tries: int) -> timedelta:
+    """Answer how long to wait after so many tries: 2, 4, 8 … at most 300 seconds."""
+    return timedelta(seconds=min(2 ** min(tries, TRIES_MAX), _RETRY_SECONDS_MAX))

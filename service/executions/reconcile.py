@@ -1,0 +1,191 @@
+"""Settling an effect whose outcome nobody knows: on an operator's word, or on evidence."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from service.audit.model import Action
+from service.audit.record import record
+from service.core.errors import NotFound
+from service.evidence.get import get_evidence
+from service.evidence.model import Evidence, ReferenceNotFound
+from service.executions.complete import complete_if_met
+from service.executions.delivery.model import order_delivery
+from service.executions.delivery.refusals import (
+    DeliveryUnderWay,
+    ReconciliationNeedsProof,
+    ReconciliationNotNeeded,
+)
+from service.executions.interventions import InterventionKind
+from service.executions.leases.refusals import FencingTokenStale
+from service.executions.leases.rules import token_fits
+from service.executions.ledger.model import Effect, EffectStatus, SettledBasis
+from service.executions.ledger.rules import is_unsettled
+from service.executions.model import Execution
+from service.executions.ports import NO_CONNECTORS, Connectors
+from service.executions.refusals import (
+    ActingUserOnly,
+)
+from service.executions.rules import ENDED
+from service.executions.store import ExecutionStore
+from service.identity.matrix import EXECUTIONS_OPERATE
+from service.identity.unit import Unit
+from service.policies.model import Bundle
+from service.policies.words import Trust
+
+
+class Outcome(StrEnum):
+    """What became of an operation."""
+
+    COMMITTED = "committed"
+    ABSENT = "absent"
+    UNDETERMINED = "undetermined"
+    """It cannot be established: people have to look."""
+
+
+_STATUS: Final[Mapping[Outcome, EffectStatus]] = MappingProxyType(
+    {
+        Outcome.COMMITTED: EffectStatus.COMMITTED,
+        Outcome.ABSENT: EffectStatus.ABSENT,
+        Outcome.UNDETERMINED: EffectStatus.ESCALATED,
+    }
+)
+assert _STATUS.keys() == set(Outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """What somebody says became of an operation, and what they show for it."""
+
+    outcome: Outcome
+    downstream_ref: str | None = None
+    evidence_id: str | None = None
+    reason: str | None = None
+
+
+def reconcile(
+    execution_id: str,
+    operation_id: str,
+    said: Reconciliation,
+    *,
+    unit: Unit,
+    bundle: Bundle,
+    connectors: Connectors = NO_CONNECTORS,
+) -> Effect:
+    """Settle an effect of unknown outcome, also of a run that has ended, and answer it.
+
+    An operator's word counts by itself; the run's own user or agent shows evidence. The outcome that stands
+    already answers the effect unchanged. Raises `NotFound`, `ActingUserOnly`, `FencingTokenStale`,
+    `ReconciliationNotNeeded`, `ReconciliationNeedsProof`, `ReferenceNotFound` for evidence that the caller
+    may not read, and `DeliveryUnderWay`. What is absent may be dispatched again, and by a connector it is.
+    """
+    # Whether the run is completed by this must not depend on how much of it an operator may read.
+    store = ExecutionStore.deciding(unit)
+    execution = store.get(execution_id, lock=True)
+    is_operator = EXECUTIONS_OPERATE in unit.caller.scopes
+    if not is_operator:
+        _check_worker(execution, store, unit)
+    effect = store.ledger.find_effect(execution_id, operation_id)
+    if effect is None:
+        raise NotFound
+    if effect.status is _STATUS[said.outcome]:
+        return effect
+    if not is_unsettled(effect):
+        raise ReconciliationNotNeeded(status=effect.status.value)
+    _check_evidence(said, effect, execution, unit=unit, is_operator=is_operator)
+    if said.outcome is Outcome.ABSENT:
+        _check_not_under_way(effect, connectors, unit)
+    settled = replace(
+        effect,
+        status=_STATUS[said.outcome],
+        downstream_ref=said.downstream_ref or effect.downstream_ref,
+        failure=None,
+        settled_basis=SettledBasis.OPERATOR if is_operator else SettledBasis.EVIDENCE,
+        settled_by=unit.caller.principal,
+        evidence_id=said.evidence_id,
+        updated_at=unit.now,
+    )
+    store.ledger.settle_effect(settled)
+    _record(settled, before=effect, unit=unit)
+    if is_operator or said.reason is not None:
+        store.interventions.add(
+            execution,
+            InterventionKind.RECONCILE,
+            reason=said.reason,
+            unit=unit,
+            operation_id=operation_id,
+        )
+    if settled.status is EffectStatus.ABSENT and execution.status not in ENDED:
+        order_delivery(settled, unit=unit)
+    complete_if_met(store, execution, unit=unit, bundle=bundle)
+    return settled
+
+
+def _check_worker(execution: Execution, store: ExecutionStore, unit: Unit) -> None:
+    """Let nobody but the run's present worker write; unlike all others it may do so after the run's end."""
+    if execution.acting_user != unit.caller.sub:
+        raise ActingUserOnly
+    if not token_fits(store.leases.find(execution.id), unit.fencing_token, unit.now):
+        raise FencingTokenStale
+
+
+def _check_evidence(
+    said: Reconciliation, effect: Effect, execution: Execution, *, unit: Unit, is_operator: bool
+) -> None:
+    if said.evidence_id is None:
+        if is_operator:
+            return
+        raise ReconciliationNeedsProof("Show evidence that says what became of it, or ask an operator.")
+    shown = _find_evidence(said.evidence_id, execution, unit)
+    fault = None if is_operator else _fault_of(shown, said.outcome, effect)
+    if fault is not None:
+        raise ReconciliationNeedsProof(fault)
+
+
+def _check_not_under_way(effect: Effect, connectors: Connectors, unit: Unit) -> None:
+    """Refuse to have sent again what a worker of ours may be sending at this moment."""
+    if effect.connector is None or effect.status is not EffectStatus.DISPATCHED:
+        return
+    connector = connectors.find(unit.tenant_id, effect.connector)
+    dispatched_at = effect.dispatched_at or effect.updated_at
+    if connector is not None and unit.now < dispatched_at + connector.timeout:
+        raise DeliveryUnderWay
+
+
+def _find_evidence(evidence_id: str, execution: Execution, unit: Unit) -> Evidence:
+    try:
+        shown = get_evidence(evidence_id, unit=unit)
+    except NotFound:
+        raise ReferenceNotFound("/evidence_id") from None
+    if shown.project_id != execution.project_id:
+        raise ReferenceNotFound("/evidence_id")
+    return shown
+
+
+def _fault_of(shown: Evidence, outcome: Outcome, effect: Effect) -> str | None:
+    """Answer why evidence does not prove an outcome, or `None`."""
+    if shown.standing.trust.rank > Trust.INTERNAL_TOOL.rank:
+        return "Evidence that settles an outcome comes from an internal tool, or from what is trusted more."
+    if shown.stale or shown.superseded_by is not None:
+        return "This evidence is no longer current."
+    dispatched_at = effect.dispatched_at or effect.updated_at
+    if outcome is Outcome.ABSENT and shown.source.observed_at < dispatched_at:
+        return "It was observed before the dispatch, and so says nothing about what came after."
+    return None
+
+
+def _record(settled: Effect, *, before: Effect, unit: Unit) -> None:
+    assert settled.settled_basis is not None
+    record(
+        unit,
+        Action.EFFECT_RECONCILED,
+        kind="execution",
+        ref=settled.execution_id,
+        operation=settled.operation_id,
+        status=settled.status.value,
+        before=before.status.value,
+        basis=settled.settled_basis.value,
+        evidence_id=settled.evidence_id,
+    )
