@@ -22,19 +22,21 @@ from service.core.clock import Clock, system_clock
 from service.core.database import Database
 from service.core.failpoints import arm
 from service.core.ids import IdSource, new_id
-from service.core.paging import PAGE_ITEMS_MAX, page_request
 from service.core.tokens import TokenCounter
 from service.evidence.ports import Chunker, FileReader
 from service.executions.expire import EXPIRE_TOPIC
+from service.executions.lapse import LAPSE_TOPIC
 from service.executions.ports import NO_CONNECTORS, NO_SOURCE_READERS, Connectors, SourceReaders
+from service.identity.directory import TenantDirectory
 from service.identity.model import Caller
 from service.identity.projects import MEMBER_REMOVED_TOPIC
-from service.identity.store import RegistryStore
 from service.identity.unit import Unit
+from service.jobs.delivery_workers import DeliveryWorkers
 from service.jobs.expire_executions import ExpireExecutions
 from service.jobs.index_evidence import EVIDENCE_TOPICS, EvidenceSource
 from service.jobs.index_memory import MEMORY_TOPICS, MemorySource
 from service.jobs.indexer import Indexer, Source
+from service.jobs.lapse_approvals import LapseApprovals
 from service.jobs.reindex import repair
 from service.jobs.relay import Handler, Relay
 from service.jobs.review_executions import ReviewExecutions
@@ -44,6 +46,7 @@ from service.migrations.migrate import migrate
 from service.policies.model import NO_BUNDLE
 from service.retrieval.ports import Embedder, SparseEncoder, VectorIndex
 from service.settings import Settings
+from service.wiring_outside import build_outside
 
 if TYPE_CHECKING:
     from service.retrieval.search import Retriever
@@ -91,6 +94,7 @@ class Runtime:
     indexers: tuple[Indexer, ...] = ()
     connectors: Connectors = NO_CONNECTORS
     readers: SourceReaders = NO_SOURCE_READERS
+    deliveries: DeliveryWorkers | None = None
     _closing: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
 
     def unit(
@@ -175,13 +179,14 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
         index, confirm_whole = _build_index(settings, texts)
         building.callback(index.close)
         indexers = _build_indexers(record, texts, index)
-        tenant_ids = partial(_list_tenant_ids, record.database)
+        tenant_ids = TenantDirectory(record.database).list_ids
         if confirm_whole is not None:
             # The last process ended without closing the index: its newest points may be missing.
             for tenant_id, indexer in product(tenant_ids(), indexers.values()):
                 repair(tenant_id, indexer)
             confirm_whole()
         units = SystemUnits(record.database, record.ciphers, texts.tokens, clock, ids)
+        outside = build_outside(settings, units)
         handlers = {**_index_handlers(indexers), **_run_handlers(units)}
         return Runtime(
             settings=settings,
@@ -198,6 +203,9 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
             clock=clock,
             ids=ids,
             indexers=tuple(indexers.values()),
+            connectors=outside.connectors,
+            readers=outside.readers,
+            deliveries=outside.deliveries,
             _closing=building.pop_all(),
         )
 
@@ -225,21 +233,11 @@ def _index_handlers(indexers: Mapping[tuple[str, ...], Indexer]) -> dict[str, Ha
 
 
 def _run_handlers(units: SystemUnits) -> dict[str, Handler]:
-    return {EXPIRE_TOPIC: ExpireExecutions(units), MEMBER_REMOVED_TOPIC: ReviewExecutions(units)}
-
-
-def _list_tenant_ids(database: Database) -> list[str]:
-    """Answer the ids of all tenants, page by page."""
-    found: list[str] = []
-    cursor: str | None = None
-    while True:
-        request = page_request(PAGE_ITEMS_MAX, cursor, tenant_id="", filters=())
-        with database.read(None) as session:
-            page = RegistryStore(session).list_tenants(request)
-        found += [tenant.id for tenant in page.items]
-        if page.next_cursor is None:
-            return found
-        cursor = page.next_cursor
+    return {
+        EXPIRE_TOPIC: ExpireExecutions(units),
+        LAPSE_TOPIC: LapseApprovals(units),
+        MEMBER_REMOVED_TOPIC: ReviewExecutions(units),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ from service.entry.http.refusals import record_forbidden
 from service.entry.http.route import API_PREFIX, EdgeRoute
 from service.entry.http.shell import Shell
 from service.entry.http.state import state_of
+from service.jobs.delivery_workers import DeliveryWorkers
+from service.jobs.relay import Relay
 from service.wiring import Runtime
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
@@ -50,9 +52,9 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     executions_ledger.router,
     executions_acceptance.router,
     executions_operate.router,
+    approvals.router,
     executions_recovery.router,
     memories_proposals.router,
-    approvals.router,
     memories.router,
     packages.router,
     policies.router,
@@ -107,9 +109,13 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     if not runtime.settings.worker_enabled:
         yield
         return
-    relay = runtime.relay
-    await run_in_threadpool(relay.start)
+    beside: list[Relay | DeliveryWorkers] = [runtime.relay]
+    if runtime.deliveries is not None:
+        beside.append(runtime.deliveries)
+    for worker in beside:
+        await run_in_threadpool(worker.start)
     try:
         yield
     finally:
-        await run_in_threadpool(relay.stop)
+        for worker in beside:
+            await run_in_threadpool(worker.stop)
