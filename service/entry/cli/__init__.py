@@ -23,10 +23,12 @@ COMMANDS: Final = MappingProxyType(
     {
         "serve": "service.entry.cli.serve:serve",
         "demo": "service.entry.cli.demo:demo",
+        "rehearse": "service.entry.cli.rehearse:rehearse",
         "tenants": "service.entry.cli.tenants:app",
         "projects": "service.entry.cli.projects:app",
         "keys": "service.entry.cli.keys:app",
         "ingest": "service.entry.cli.ingest:ingest",
+        "handoff": "service.entry.cli.handoff:app",
         "reindex": "service.entry.cli.index:reindex",
         "index": "service.entry.cli.index:app",
         "audit": "service.entry.cli.audit:app",

@@ -1,9 +1,11 @@
 """Routes of a run's work: manifest, tasks, steps, log, handoff."""
 
-from typing import Final
+from typing import Annotated, Final
 
+from fastapi import Query
 from starlette.responses import Response
 
+from service.core.paging import CursorInvalid
 from service.entry.http.edge import Edge, IfMatch, PathId, Reply, needs, new_router, operation
 from service.entry.http.executions_examples import (
     HANDOFF_EXAMPLE,
@@ -13,10 +15,10 @@ from service.entry.http.executions_examples import (
     STEP_EXAMPLE,
     TASKS_EXAMPLE,
 )
+from service.entry.http.executions_log import read_lines
 from service.entry.http.executions_shapes import (
     declared_task,
     handoff_answer,
-    log_text,
     new_step,
     run_reply,
     step_answer,
@@ -25,11 +27,14 @@ from service.entry.http.executions_shapes import (
 from service.executions import refusals
 from service.executions.facts import gather
 from service.executions.log_step import log_step
+from service.executions.model import STEPS_MAX
 from service.executions.next_steps import write_next_steps
 from service.executions.plan import set_manifest
 from service.executions.store import ExecutionStore
 from service.identity.matrix import EXECUTIONS_READ, EXECUTIONS_READ_REDACTED, EXECUTIONS_WRITE
 from service.identity.unit import Unit
+from service.policies.active import active_bundle
+from service.wire.scalars import Id
 from service.wire.work import (
     HandoffAnswer,
     LogStep,
@@ -117,13 +122,30 @@ def add_step(execution_id: PathId, body: LogStep, edge: Edge = needs(EXECUTIONS_
         summary="Read the execution log as JSON Lines",
         answer=None,
         also={_LOG_MEDIA_TYPE: LOG_EXAMPLE},
+        problems=[CursorInvalid],
     ),
 )
-def read_log(execution_id: PathId, edge: Edge = needs(EXECUTIONS_READ, EXECUTIONS_READ_REDACTED)) -> Response:
-    """Answer every line of the log, oldest first."""
-    return edge.read(
-        lambda unit: Reply(log_text(ExecutionStore.of(unit).steps(execution_id)), media_type=_LOG_MEDIA_TYPE)
-    )
+def read_log(
+    execution_id: PathId,
+    *,
+    edge: Edge = needs(EXECUTIONS_READ, EXECUTIONS_READ_REDACTED),
+    after: Annotated[Id | None, Query(description="The id of the last line that you have.")] = None,
+    limit: Annotated[int, Query(ge=1, le=STEPS_MAX)] = STEPS_MAX,
+) -> Response:
+    """Answer the lines of the log, oldest first, or those that follow one.
+
+    An answer ends with the line that passes 8 MiB; `Link` names the next one where more lines follow.
+    """
+
+    def work(unit: Unit) -> Reply:
+        page = read_lines(execution_id, after=after, limit=limit, store=ExecutionStore.of(unit))
+        headers = {}
+        if page.next_after is not None:
+            following = edge.request.url.include_query_params(after=page.next_after)
+            headers["Link"] = f'<{following.path}?{following.query}>; rel="next"'
+        return Reply(page.text, headers=headers, media_type=_LOG_MEDIA_TYPE)
+
+    return edge.read(work)
 
 
 @router.get(
@@ -142,7 +164,7 @@ def read_handoff(
     as_text = _prefers_text(edge.request.headers.get("accept", ""))
 
     def work(unit: Unit) -> Reply:
-        facts = gather(execution_id, unit=unit)
+        facts = gather(execution_id, unit=unit, bundle=active_bundle(unit))
         version = facts.execution.version
         if as_text:
             return Reply(
