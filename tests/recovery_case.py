@@ -19,7 +19,7 @@ from recovery_site import EXTERNAL_REF, Place
 
 KILLED: Final = -signal.SIGKILL
 _HERE: Final = Path(__file__).parent
-_AGENT_SECONDS_MAX: Final = 100
+_AGENT_SECONDS_MAX: Final = 240
 _DEATH_SECONDS_MAX: Final = 20
 
 
@@ -34,6 +34,11 @@ class Case:
     address: str = ""
     failures: list[str] = field(default_factory=list)
     times: dict[str, float] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Let everybody come with the credential that they were issued first."""
+        self.tokens = {**self.place.tokens, **self.tokens}
 
     @property
     def folder(self) -> Path:
@@ -48,7 +53,7 @@ class Case:
     @property
     def extra(self) -> Mapping[str, str]:
         """Settings of the service in this case: the shop is its connector."""
-        return {"MUNIMENT_CONNECTORS": json.dumps({"orders": self.shop.connector(timeout_seconds=5)})}
+        return {"MUNIMENT_CONNECTORS": json.dumps({"orders": self.shop.connector()})}
 
     def agent(self, armed: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start a session of the agent in a process of its own; it knows the external reference alone."""
@@ -62,8 +67,9 @@ class Case:
     def people(self, *, absent: Sequence[str] = ()) -> Iterator[People]:
         """Let reviewer, grader and operator work meanwhile."""
         told = self.place.folder / f"told-{self.external_ref}.jsonl"
-        tokens = dict(self.place.tokens)
-        with at_work(self.address, tokens, told, self.folder, self.shop.address, absent=absent) as people:
+        with at_work(
+            self.address, self.tokens, told, self.folder, self.shop.address, absent=absent
+        ) as people:
             yield people
         self.failures += [f"{type(fault).__name__}: {fault}" for fault in people.faults]
 
@@ -85,7 +91,7 @@ class Case:
         self.folder.mkdir(exist_ok=True)
         order: dict[str, Any] = {
             "address": self.address,
-            "token": self.place.tokens[who],
+            "token": self.tokens[who],
             "told": str(self.place.folder / f"told-{self.external_ref}.jsonl"),
             "folder": str(self.folder),
             "external_ref": self.external_ref,

@@ -2,11 +2,27 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 import pytest
+from recovery_case import Case, opened
 from recovery_site import Place, copy_of, database_at, drop, prepare
+
+
+@dataclass
+class Warm:
+    """A service that stays up, and how many runs it has had: each case is a run of its own."""
+
+    case: Case
+    runs: int = 0
+
+    def next(self) -> Case:
+        """Answer the surroundings of another run."""
+        self.runs += 1
+        place, shop, model, address = self.case.place, self.case.shop, self.case.model, self.case.address
+        return Case(place, shop, model, external_ref=f"order-app-{self.runs}", address=address)
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +48,19 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """A place of the test's own, once on SQLite and once on PostgreSQL."""
     with _opened(request, request.param, tmp_path) as copy:
         yield copy
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def warm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """A running service on either database, for cases that leave it alone."""
+    folder = tmp_path_factory.mktemp("warm")
+    with (
+        _opened(request, request.param, folder) as place,
+        opened(place) as case,
+        place.serving(extra=case.extra) as service,
+    ):
+        case.address = service.address
+        yield Warm(case)
 
 
 @contextmanager

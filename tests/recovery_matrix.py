@@ -16,8 +16,7 @@ SIDES: Final = ("before_commit", "after_commit")
 class Boundary:
     """A committed write of the service. `point` is its fail points' common name.
 
-    An uninterrupted run passes it `hits` times, by calls of that method and path. `reads` says that the call
-    is not counted by its answers, since it writes beside what it answers.
+    An uninterrupted run passes it `hits` times, by calls of that method and path.
     """
 
     name: str
@@ -77,6 +76,12 @@ def kills() -> Iterator[Kill]:
 DELIVERY: Final = (
     Kill("outbox", "outbox.before_delivery"),
     Kill("outbox", "outbox.after_delivery"),
+    Kill("delivery: dispatch", "deliver.before_dispatch_commit"),
+    Kill("delivery: dispatch", "deliver.after_dispatch_commit"),
+    Kill("delivery: downstream commit", "deliver.before_send"),
+    Kill("delivery: downstream commit", "deliver.after_send"),
+    Kill("delivery: result", "deliver.before_result_commit"),
+    Kill("delivery: result", "deliver.after_result_commit"),
 )
 """Places outside of any request: what the service does by itself."""
 

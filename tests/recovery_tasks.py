@@ -31,7 +31,8 @@ ARTIFACT: Final = "reply.md"
 ENVIRONMENT: Final = {"commit": "4be1c07"}
 _OBSERVED_AT: Final = "2026-11-30T10:00:00Z"
 _WAIT_SECONDS: Final = 0.1
-_PATIENCE_SECONDS: Final = 45
+_PATIENCE_SECONDS: Final = 150
+"""What a killed service held of its outbox is free again after a minute."""
 
 
 def payment_of(external_ref: str) -> str:
@@ -157,14 +158,9 @@ class Desk:
         return {"case-summary": self._keep("case-summary.md", text)}
 
     def _pay(self) -> dict[str, str] | None:
+        if not self._approved():
+            return None
         status = self._effect(self.payment)
-        if status is None:
-            approval_id = self._approval() or self._ask_approval()
-            if not self._await_decision(approval_id):
-                return None
-            redeemed = {"command": dict(CAPTURE), "operation_id": self.payment}
-            self.line.call("POST", f"/approvals/{approval_id}/redeem", redeemed)
-            status = "intended"
         if status in {"intended", "absent"}:
             hit("agent.before_dispatch")
             self._settle(self.payment, {"status": "dispatched"})
@@ -175,6 +171,20 @@ class Desk:
         elif status != "committed":
             return None
         return {"payment-receipt": self._keep("payment-receipt.txt", self.payment)}
+
+    def _approved(self) -> bool:
+        """See to it that the payment is approved and intended; say whether it is."""
+        approval_id = self._approval()
+        if approval_id is None:
+            if self._effect(self.payment) is not None:
+                return True
+            approval_id = self._ask_approval()
+        if not self._await_decision(approval_id):
+            return False
+        hit("agent.before_redeem")
+        redeemed = {"command": dict(CAPTURE), "operation_id": self.payment}
+        self.line.call("POST", f"/approvals/{approval_id}/redeem", redeemed)
+        return True
 
     def _order(self) -> dict[str, str] | None:
         if self._effect(self.order) is None:

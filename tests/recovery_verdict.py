@@ -108,7 +108,7 @@ def _effects_differ(case: Case, record: Record) -> Iterator[str]:
             yield f"{operation_id} was never done"
         if statuses.get(operation_id) != "committed":
             yield f"the ledger says of {operation_id}: {statuses.get(operation_id)}"
-    redeemed = [operation for operation in record.values("approvals", "operation_id") if operation]
+    redeemed = [row["operation_id"] for row in record.rows["approvals"] if row["status"] == "redeemed"]
     if redeemed != [payment]:
         yield f"approvals were redeemed for {redeemed}"
 

@@ -25,6 +25,8 @@ ORDINARY: Final = {
     ("postgresql", "http.make_checkpoint.after_commit@3"),
     ("sqlite", "http.add_candidate.before_commit@1"),
     ("postgresql", "http.add_check.after_commit@2"),
+    ("sqlite", "deliver.after_send@1"),
+    ("postgresql", "deliver.before_send@1"),
 }
 """One of each kind of boundary, on either side of it and on either database."""
 
