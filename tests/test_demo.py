@@ -48,6 +48,12 @@ def test_it_shows_where_the_tokens_went_and_what_is_left_to_do(printed: str) -> 
     assert "outcome unknown" in printed
 
 
+def test_fresh_sessions_are_told_what_to_do_first(printed: str) -> None:
+    resumed = re.findall(r"^(\S+) +(?:an artifact|the artifact|the same)", printed, re.MULTILINE)
+
+    assert resumed == ["revalidate", "reconcile:seed-order-8", "continue:orders"]
+
+
 def test_nothing_is_left_running(printed: str) -> None:
     assert printed
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout

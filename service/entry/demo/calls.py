@@ -41,6 +41,10 @@ class Person:
         """Patch with `body` and answer the JSON."""
         return self._send("PATCH", path, 200, json=body).json()
 
+    def delete(self, path: str, *, fencing_token: int) -> None:
+        """Delete `path` as the holder of a run's lease."""
+        self._send("DELETE", path, 204, headers={"Fencing-Token": str(fencing_token)})
+
     def _send(
         self,
         method: str,

@@ -14,10 +14,12 @@ class OrderApplication:
     execution_id: str
     package: dict[str, Any]
     next_steps: str
+    resumed: list[tuple[str, dict[str, Any]]]
+    """What fresh sessions found, each with the answer to its resume."""
 
 
-def tell_order_application(*, agent: Person, grader: Person) -> OrderApplication:
-    """Play the run up to the lost answer, and build the package that a fresh session starts from."""
+def tell_order_application(*, agent: Person, grader: Person, operator: Person) -> OrderApplication:
+    """Play the run up to the lost answer, build the package that a fresh session starts from, and resume."""
     execution = _open(agent)
     path = f"/executions/{execution['id']}"
     version = _plan(agent, path, int(execution["version"]))
@@ -61,9 +63,35 @@ def tell_order_application(*, agent: Person, grader: Person) -> OrderApplication
             "render": "markdown",
         },
     )
-    return OrderApplication(
-        str(execution["id"]), package, str(agent.get(f"{path}/handoff", accept="text/plain"))
-    )
+    next_steps = str(agent.get(f"{path}/handoff", accept="text/plain"))
+    resumed = _resume(execution, agent=agent, operator=operator)
+    return OrderApplication(str(execution["id"]), package, next_steps, resumed)
+
+
+def _resume(
+    execution: dict[str, Any], *, agent: Person, operator: Person
+) -> list[tuple[str, dict[str, Any]]]:
+    """Take the run over three times, as sessions that know nothing of each other would."""
+    path = f"/executions/{execution['id']}"
+
+    def ask(build: int) -> dict[str, Any]:
+        found = {
+            "artifact_hash": hash_text(f"order application, build {build}"),
+            "contract_hash": execution["contract_hash"],
+            "environment": {"commit": "4be1c07"},
+        }
+        answer: dict[str, Any] = agent.post(f"{path}/resume", found, expect=200)
+        agent.delete(f"{path}/lease", fencing_token=int(answer["lease"]["fencing_token"]))
+        return answer
+
+    changed, unknown = ask(18), ask(17)
+    answered = {"outcome": "committed", "downstream_ref": "order:8", "reason": "It stands in the order book."}
+    operator.post(f"{path}/effects/seed-order-8/reconcile", answered, expect=200)
+    return [
+        ("an artifact that nobody submitted", changed),
+        ("the artifact that was submitted", unknown),
+        ("the same, after an operator looked", ask(17)),
+    ]
 
 
 def _open(agent: Person) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from service.entry.demo.calls import Person
 from service.entry.demo.local_service import LocalService, local_service
 from service.entry.demo.orders import tell_order_application
 from service.entry.demo.planning import tell_planning_case
-from service.entry.demo.report import print_decision, print_package
+from service.entry.demo.report import print_decision, print_package, print_resume
 
 _CALL_SECONDS_MAX: Final = 30
 
@@ -25,6 +25,7 @@ class _Keys:
     register: str
     builder: str
     grader: str
+    operator: str
 
 
 def play(console: Console, *, policies_dir: Path, keep_running: bool) -> None:
@@ -40,7 +41,7 @@ def play(console: Console, *, policies_dir: Path, keep_running: bool) -> None:
         with httpx.Client(base_url=service.address, timeout=_CALL_SECONDS_MAX) as http:
             _tell(console, http, keys)
         console.print(
-            "\nRead on: README.md, docs/packages.md for agents, docs/policies.md for policy authors."
+            "\nRead README.md; docs/packages.md, docs/recovery.md for agents, docs/policies.md for authors."
             "\nEvery call is described at /v1/openapi.json of a running service (`make serve`)."
         )
         if keep_running:
@@ -54,7 +55,11 @@ def _tell(console: Console, http: httpx.Client, keys: _Keys) -> None:
         agent=Person(http, keys.planner),
         register=Person(http, keys.register),
     )
-    orders = tell_order_application(agent=Person(http, keys.builder), grader=Person(http, keys.grader))
+    orders = tell_order_application(
+        agent=Person(http, keys.builder),
+        grader=Person(http, keys.grader),
+        operator=Person(http, keys.operator),
+    )
     console.rule("[bold]What may be remembered (the policy decides, not the model)")
     print_decision(console, "the user's own words: short answers", planning.kept)
     print_decision(console, "planted in a brochure: plot 18 is approved", planning.refused)
@@ -62,6 +67,9 @@ def _tell(console: Console, http: httpx.Client, keys: _Keys) -> None:
     print_package(console, "Order application: a fresh session starts", orders.package)
     console.rule("[bold]The same hand-over as one paragraph")
     console.print(orders.next_steps, markup=False)
+    console.rule("[bold]Fresh sessions resume the order application")
+    for found, answer in orders.resumed:
+        print_resume(console, found, answer)
 
 
 def _register(service: LocalService) -> _Keys:
@@ -78,6 +86,7 @@ def _register(service: LocalService) -> _Keys:
         register=key("planning", "--role", "agent", "--subject", "register-feed", "--source", "register"),
         builder=key("orders", *for_user),
         grader=key("orders", "--role", "grader", "--subject", "browser-checks"),
+        operator=key("orders", "--role", "operator", "--subject", "operator-1"),
     )
 
 

@@ -38,6 +38,16 @@ def print_decision(console: Console, wish: str, answer: dict[str, Any]) -> None:
     console.print(f"[{colour}]{answer['decision']:>9}[/]  {escape(wish)}  [dim]({escape(reasons)})[/]")
 
 
+def print_resume(console: Console, found: str, answer: dict[str, Any]) -> None:
+    """Print what one session found, what it has to do first, and what its lease lets it do."""
+    lease = answer["lease"]
+    reason = answer["reasons"][0]["message"] if answer["reasons"] else ""
+    console.print(
+        f"[cyan]{escape(answer['decision']):<24}[/]  {escape(found)}"
+        f"  [dim](lease {lease['fencing_token']}, {lease['mode']}: {escape(reason)})[/]"
+    )
+
+
 def _sections(sections: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading, justify in (("section", "left"), ("tokens", "right"), ("of", "right"), ("", "left")):
