@@ -112,6 +112,19 @@ def test_who_may_cancel_and_who_not(people: People) -> None:
     assert people.cancel(order, people.site.headers("grader", subject="grader-1")).status_code == 403
 
 
+def test_a_lease_binds_who_drives_the_run_and_not_who_decides(people: People) -> None:
+    run = people.open()
+    order, refund, other = people.asked(run), people.asked(run, REFUND), people.asked(run, {"kind": "a.b"})
+    contract = people.get(f"/executions/{run}", people.agent).json()["contract_hash"]
+    people.post(f"/executions/{run}/resume", {"contract_hash": contract}, people.agent)
+
+    assert code(people.cancel(order)) == (409, "fencing_token_stale")
+    assert code(people.cancel(order, people.user)) == (409, "fencing_token_stale")
+    assert people.cancel(refund, people.user).status_code == 200
+    assert people.cancel(order, people.reviewer).status_code == 200
+    assert people.decide(other).status_code == 200
+
+
 def test_what_was_rejected_or_used_is_not_cancelled(people: People) -> None:
     run = people.open()
     rejected, redeemed = people.asked(run), people.approved(run, ORDER | {"sku": "A2"})

@@ -52,6 +52,7 @@ def test_an_unknown_key_is_named_with_the_nearest_that_is_known() -> None:
         ("profiles.yaml", "overflow: error, required", "overflow: drop, required", "required section"),
         ("profiles.yaml", "      limits:", "      limit:", "did you mean `limits`?"),
         ("sources.yaml", 'uri_prefix: "doc://"', 'uri_prefix: "tool://"', "covers the same addresses"),
+        ("access.yaml", "approver: reviewer", "approver: agent", "name one of user, reviewer, operator"),
         ("retention.yaml", "text: none", "text: some", "this should be 'full' or 'none'"),
         ("tests/preference.yaml", "decision: approved", "decision: aproved", "did you mean `approved`?"),
         ("tests/preference.yaml", "T10:00:00Z", "T10:00:00", "timezone"),

@@ -2,7 +2,7 @@
 
 from service.executions.approvals.model import Approval, ApprovalStatus
 from service.executions.approvals.refusals import ApprovalDecided, ApprovalNotYours
-from service.executions.approvals.rules import APPROVAL_NEXT, may_withdraw
+from service.executions.approvals.rules import APPROVAL_NEXT, may_decide, may_withdraw
 from service.executions.hold import hold, refuse_ended
 from service.executions.lapse import end
 from service.executions.store import ExecutionStore
@@ -23,8 +23,8 @@ def withdraw(approval_id: str, *, unit: Unit) -> Approval:
         raise ApprovalNotYours
     if approval.status is ApprovalStatus.CANCELLED:
         return approval
-    if EXECUTIONS_WRITE in unit.caller.scopes:
-        # Who drives the run is held to its lease; those who stand beside it are not.
+    if EXECUTIONS_WRITE in unit.caller.scopes and not may_decide(approval, unit.caller):
+        # Who drives the run is held to its lease; who decides, or stands beside it, is not.
         hold(store, execution.id, unit=unit)
     refuse_ended(execution)
     if ApprovalStatus.CANCELLED not in APPROVAL_NEXT[approval.status]:

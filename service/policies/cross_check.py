@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from service.identity.matrix import APPROVALS_DECIDE, SCOPES_BY_ROLE
 from service.policies.file_model import BundleFile
 from service.policies.findings import Finding, Place, Severity, nearest
 from service.policies.read_yaml import Document
@@ -38,6 +39,7 @@ def check_parts(files: Sequence[SourceFile], instructions: Mapping[str, str]) ->
         yield from _undeclared_in_classes(file, purposes, sources)
         yield from _undeclared_instructions(file, instructions)
         yield from _capabilities_of_nobody(file, capabilities)
+        yield from _approvers_who_never_decide(file)
     used = {
         path for file in files for profile in file.content.profiles.values() for path in profile.instructions
     }
@@ -109,4 +111,13 @@ def _capabilities_of_nobody(file: SourceFile, capabilities: set[str]) -> Iterato
         if capability not in capabilities:
             message = f"no role has the capability `{capability}`: nobody may use this"
             place = file.document.place_of(path)
+            yield Finding(file.document.file, place, "nobody", message, Severity.WARNING)
+
+
+def _approvers_who_never_decide(file: SourceFile) -> Iterator[Finding]:
+    may = [role.value for role, scopes in SCOPES_BY_ROLE.items() if APPROVALS_DECIDE in scopes]
+    for name, rule in file.content.commands.items():
+        if rule.approver.value not in may:
+            message = f"`{rule.approver}` never decides an approval: name one of {', '.join(may)}"
+            place = file.document.place_of(("commands", name, "approver"))
             yield Finding(file.document.file, place, "nobody", message, Severity.WARNING)

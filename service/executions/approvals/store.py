@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import ColumnElement, and_, or_
+from sqlalchemy.orm import defer
 from sqlmodel import Session, col, func, select
 
 from service.core.cipher import Cipher
@@ -13,6 +15,10 @@ from service.executions.approvals.tables import ApprovalRow
 from service.executions.sealed import SealedText
 from service.executions.tables import ExecutionRow
 from service.identity.model import Caller, Role
+
+# SQLModel types columns as the values of their rows.
+_TEXTS_LATER: Final = (defer(ApprovalRow.command), defer(ApprovalRow.reason))  # type: ignore[arg-type]
+"""Up to 64 KiB each, which a list of a run's approvals has no use for."""
 
 
 class ApprovalStore:
@@ -104,6 +110,7 @@ class ApprovalStore:
             select(ApprovalRow)
             .where(ApprovalRow.tenant_id == self._tenant_id, ApprovalRow.execution_id == execution_id)
             .order_by(col(ApprovalRow.created_at), col(ApprovalRow.id))
+            .options(*_TEXTS_LATER)
             .execution_options(populate_existing=True)
         ).all()
         return [self._approval(row, with_text=False) for row in rows]
