@@ -20,7 +20,7 @@ from service.entry.rehearse.model import (
 PATTERNS = {
     ActKind.PACKAGE: "POST /context-packages",
     ActKind.OBSERVATION: "POST /executions/*/observations",
-    ActKind.DOWNSTREAM: "downstream POST /orders",
+    ActKind.ORDER: "downstream POST /orders",
     ActKind.INTENT: "POST /executions/*/effects",
     ActKind.CANDIDATE: "POST /executions/*/candidates",
     ActKind.CHECKPOINT: "POST /executions/*/checkpoints",
@@ -36,7 +36,7 @@ STEADY: Sequence[Line] = (
     (1, ActKind.STARTED, "order"),
     (1, ActKind.PACKAGE, "for order"),
     (1, ActKind.INTENT, "orders.create x"),
-    (1, ActKind.DOWNSTREAM, "POST /orders x"),
+    (1, ActKind.ORDER, "/orders x"),
     (1, ActKind.COMPLETED, "order"),
     (1, ActKind.CANDIDATE, "sha256:a"),
 )
@@ -82,7 +82,7 @@ def _call(number: int, line: Line, at_seconds: float) -> Call:
     return Call(
         number=number,
         session=session,
-        channel=Channel.DOWNSTREAM if kind is ActKind.DOWNSTREAM else Channel.SERVICE,
+        channel=Channel.DOWNSTREAM if kind is ActKind.ORDER else Channel.SERVICE,
         pattern=PATTERNS.get(kind, "POST /executions/*/steps"),
         path="/",
         started_seconds=at_seconds,

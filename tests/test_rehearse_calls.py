@@ -184,7 +184,7 @@ def test_the_downstream_carries_a_repeated_order_out_again() -> None:
         assert [order.operation_id for order in here.orders.orders] == ["op-1", "op-1"]
         assert len({order.content for order in here.orders.orders}) == 1
         assert here.switch.calls[0].act is not None
-        assert here.switch.calls[0].act.kind is ActKind.DOWNSTREAM
+        assert here.switch.calls[0].act.kind is ActKind.ORDER
 
 
 def test_a_downstream_that_keeps_repeats_answers_the_first() -> None:
@@ -207,6 +207,7 @@ def test_an_order_can_be_looked_up_also_when_its_answer_was_lost() -> None:
         assert found is not None
         assert json.loads(found[1])["reference"] == "orders-0001"
         assert here.call("GET", "/orders/op-2") == (404, b"")
+        assert [call.act for call in here.switch.calls[1:]] == [None, None], "a look-up is no work"
 
 
 def test_documents_are_read_and_orders_that_mean_nothing_refused() -> None:

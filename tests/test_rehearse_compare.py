@@ -86,6 +86,19 @@ def test_a_task_that_is_reported_without_its_work_is_skipped_work() -> None:
     assert codes_of(outcome) == {Code.SKIPPED_WORK, Code.OUTPUT_DIFFERS}
 
 
+def test_a_task_whose_work_was_kept_and_whose_result_is_made_up_is_skipped_work() -> None:
+    lines: list[Line] = [*STEADY[:7], (2, ActKind.COMPLETED, "order"), STEADY[8]]
+    outcome = outcome_of(lines, outputs={"draft/text": "sha256:d", "order/slip": "sha256:made-up"})
+
+    found = compare(
+        outcome, expectation_of(outcome_of(outputs={"draft/text": "sha256:d", "order/slip": "sha256:o"}))
+    )
+
+    assert [one.message for one in found if one.code is Code.SKIPPED_WORK] == [
+        "task order is completed without its work"
+    ]
+
+
 def test_lost_work_that_was_found_and_verified_is_not_skipped() -> None:
     lines: list[Line] = [*STEADY[:2], (2, ActKind.COMPLETED, "draft"), *STEADY[3:]]
 

@@ -18,8 +18,12 @@ def read_act(channel: Channel, pattern: str, path: str, body: bytes) -> Act | No
     """Answer the work that a call does; `None` where it does none, or where its body is no JSON object."""
     content = _object(body)
     if channel is Channel.DOWNSTREAM:
-        about = path if content is None else f"{path} {short_hash(content_of_order(content))}"
-        return Act(ActKind.DOWNSTREAM, f"{pattern.split()[1]} {about}"[:_KEY_CHARACTERS_MAX])
+        if pattern.endswith("/*"):
+            # Looking up what became of an order is how doubt is settled, and harmless however often.
+            return None
+        if content is None:
+            return Act(ActKind.TOOL, path[:_KEY_CHARACTERS_MAX])
+        return Act(ActKind.ORDER, f"{path} {short_hash(content_of_order(content))}"[:_KEY_CHARACTERS_MAX])
     reader = _READERS.get(pattern)
     if reader is None or content is None:
         return None

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from service.entry.rehearse.model import Act, Added, Code, Ending, Finding, LedgerEntry, Order, Outcome
 from service.entry.rehearse.work import (
     count_work,
+    idle_tasks,
     never_done,
     redone_tasks,
     repeated_work,
@@ -63,13 +64,13 @@ def judge_alone(outcome: Outcome, reaches: str) -> tuple[Finding, ...]:
 
 def compare(outcome: Outcome, expectation: Expectation) -> tuple[Finding, ...]:
     """Answer everything that is wrong with an interrupted run, sorted; nothing when it is as good."""
-    differing = _outputs(outcome, expectation.runs)
+    moved = _moved_outputs(outcome, expectation.runs)
     findings = [
         *judge_alone(outcome, expectation.reaches),
-        *differing,
+        *(_output_finding(outcome, name, place) for name, places in moved.items() for place in places),
         *_effects(outcome, expectation.runs),
         *_redone(outcome, expectation),
-        *_skipped(outcome, expectation, is_different=bool(differing or outcome.missing)),
+        *_skipped(outcome, expectation, moved),
     ]
     return tuple(sorted(set(findings)))
 
@@ -134,20 +135,17 @@ def _false_completion(outcome: Outcome, reaches: str) -> Iterable[Finding]:
         yield Finding(Code.FALSE_COMPLETION, "; ".join([claim, *filter(None, gaps)]))
 
 
-def _outputs(outcome: Outcome, runs: Sequence[Outcome]) -> list[Finding]:
-    findings = []
-    for name, read in _READERS.items():
-        mine = read(outcome)
-        if any(mine == read(run) for run in runs):
-            continue
-        nearest = min((_differing(mine, read(run)) for run in runs), key=len)
-        findings += [
-            Finding(
-                Code.OUTPUT_DIFFERS if mine.get(place) is not None else Code.OUTPUT_MISSING, f"{name} {place}"
-            )
-            for place in sorted(nearest)
-        ]
-    return findings
+def _moved_outputs(outcome: Outcome, runs: Sequence[Outcome]) -> dict[str, set[str]]:
+    """Answer where the outputs are unlike the nearest uninterrupted run's, by kind of output."""
+    return {
+        name: min((_differing(read(outcome), read(run)) for run in runs), key=len)
+        for name, read in _READERS.items()
+    }
+
+
+def _output_finding(outcome: Outcome, name: str, place: str) -> Finding:
+    is_there = _READERS[name](outcome).get(place) is not None
+    return Finding(Code.OUTPUT_DIFFERS if is_there else Code.OUTPUT_MISSING, f"{name} {place}")
 
 
 def _differing(mine: Mapping[str, object], other: Mapping[str, object]) -> set[str]:
@@ -208,23 +206,25 @@ def _redone(outcome: Outcome, expectation: Expectation) -> Iterable[Finding]:
         yield Finding(Code.REPEATED_CALL, f"beyond the one in flight: {named}")
 
 
-def _skipped(outcome: Outcome, expectation: Expectation, *, is_different: bool) -> Iterable[Finding]:
-    if _claims(outcome) is None:
+def _skipped(outcome: Outcome, expectation: Expectation, moved: Mapping[str, set[str]]) -> Iterable[Finding]:
+    done = reduce(and_, (_completed(run) for run in expectation.runs))
+    undone = sorted(done - _completed(outcome))
+    if undone and _claims(outcome) is None:
         return
-    done = reduce(
-        and_,
-        (
-            {task for task, standing in run.tasks.items() if standing == "completed"}
-            for run in expectation.runs
-        ),
-    )
-    for task in sorted(done):
-        if outcome.tasks.get(task) != "completed":
-            yield Finding(Code.SKIPPED_WORK, f"task {task} is {outcome.tasks.get(task, 'gone')}")
-    if is_different:
-        # Where nothing differs, a fresh process may well have found the result of lost work and verified it.
+    for task in undone:
+        yield Finding(Code.SKIPPED_WORK, f"task {task} is {outcome.tasks.get(task, 'gone')}")
+    # Where the result is the same, a fresh process may well have found what was lost and verified it.
+    if any(moved.values()):
         for act in sorted(never_done(outcome.calls, expectation.always())):
             yield Finding(Code.SKIPPED_WORK, f"no result of {act}")
+    usual = set[str]().union(*(idle_tasks(run.calls) for run in expectation.runs))
+    changed = {place.rpartition("/")[0] for place in moved["run output"]}
+    for task in sorted((idle_tasks(outcome.calls) - usual) & changed):
+        yield Finding(Code.SKIPPED_WORK, f"task {task} is completed without its work")
+
+
+def _completed(outcome: Outcome) -> set[str]:
+    return {task for task, standing in outcome.tasks.items() if standing == "completed"}
 
 
 def _most(counts: Iterable[Counter[Counted]]) -> Counter[Counted]:

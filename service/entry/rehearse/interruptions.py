@@ -13,7 +13,7 @@ _MOMENTS: Final = (Moment.BEFORE, Moment.AFTER)
 _PAUSE_SECONDS_MIN: Final = 0.05
 """Shorter pauses are no thinking, and a kill in them would hit a call as likely as not."""
 _PAUSE_SHARE: Final = (0.2, 0.8)
-_OUTSIDE: Final = frozenset({ActKind.INTENT, ActKind.SETTLEMENT, ActKind.DOWNSTREAM})
+_OUTSIDE: Final = frozenset({ActKind.INTENT, ActKind.SETTLEMENT, ActKind.ORDER})
 
 
 def plan_interruptions(

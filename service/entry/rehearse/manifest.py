@@ -57,7 +57,8 @@ Arguments = Annotated[
 ]
 """A command and its arguments; no shell reads them."""
 
-Address = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/-]{0,200}$")]
+Address = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._-]{1,200}$")]
+"""A path of one part, such as `/stock`."""
 
 
 class SeededEvidence(Part):

@@ -38,7 +38,10 @@ class ActKind(StrEnum):
     CANDIDATE = "candidate"
     INTENT = "intent"
     SETTLEMENT = "settlement"
-    DOWNSTREAM = "downstream"
+    TOOL = "tool"
+    """A read of the downstream's documents."""
+    ORDER = "order"
+    """Something that the downstream carries out."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

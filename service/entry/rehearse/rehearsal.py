@@ -63,9 +63,14 @@ def rehearse(wish: Wish, progress: Progress) -> Rehearsed:
     """
     with TemporaryDirectory(prefix="muniment-rehearsal-") as name:
         snapshot = prepare(wish.manifest, Path(name) / "snapshot", wish.policies)
-        with _Crew(wish, snapshot, Path(name), progress).at_work() as crew:
-            baselines = crew.play_baselines()
-            return Rehearsed(wish.seed, wish.trials, baselines, crew.play_interrupted(baselines))
+        return rehearse_on(snapshot, wish, Path(name), progress)
+
+
+def rehearse_on(snapshot: Snapshot, wish: Wish, folder: Path, progress: Progress) -> Rehearsed:
+    """Do the same over data that is prepared, in folders below `folder`."""
+    with _Crew(wish, snapshot, folder, progress).at_work() as crew:
+        baselines = crew.play_baselines()
+        return Rehearsed(wish.seed, wish.trials, baselines, crew.play_interrupted(baselines))
 
 
 class _Crew:

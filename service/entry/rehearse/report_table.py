@@ -74,28 +74,20 @@ def _interruptions(tallies: Sequence[Tally]) -> Table:
 
 
 def _print_details(console: Console, tallies: Sequence[Tally]) -> None:
-    lines = dict.fromkeys(
-        (finding.code, f"{one.scenario}, {one.interruption}: {finding.message}")
-        for one in tallies
-        for trial in one.trials
-        for finding in trial.findings
-    )
-    faults = dict.fromkeys(
-        (fault.code, fault.message) for one in tallies for trial in one.trials for fault in trial.faults
-    )
-    if lines:
+    failed = [one for one in tallies if one.codes]
+    if failed:
         console.rule("[bold]What was found")
-        _print_lines(console, [(code.value, text) for code, text in sorted(lines)], "red")
+    for one in failed[:_DETAILS_MAX]:
+        console.print(_plain(f"{one.scenario}, {one.interruption}"))
+        for finding in dict.fromkeys(found for trial in one.trials for found in trial.findings):
+            console.print(f"  [red]{finding.code}[/]: {_plain(finding.message)}")
+    if len(failed) > _DETAILS_MAX:
+        console.print(f"and {len(failed) - _DETAILS_MAX} more; --json has all")
+    faults = dict.fromkeys(fault for one in tallies for trial in one.trials for fault in trial.faults)
     if faults:
         console.rule("[bold]Failures of the rehearsal itself")
-        _print_lines(console, list(faults), "yellow")
-
-
-def _print_lines(console: Console, lines: Sequence[tuple[str, str]], style: str) -> None:
-    for code, text in lines[:_DETAILS_MAX]:
-        console.print(f"[{style}]{_plain(code)}[/]: {_plain(text)}")
-    if len(lines) > _DETAILS_MAX:
-        console.print(f"and {len(lines) - _DETAILS_MAX} more; --json has all")
+    for fault in list(faults)[:_DETAILS_MAX]:
+        console.print(f"[yellow]{_plain(fault.code)}[/]: {_plain(fault.message)}")
 
 
 def _shares(groups: Iterable[Share]) -> Table:

@@ -22,8 +22,11 @@ _LEAVES_A_RECORD: Final = frozenset(
         ActKind.SETTLEMENT,
     }
 )
-REPEATABLE: Final = frozenset({ActKind.PACKAGE, ActKind.OBSERVATION, ActKind.TURN, ActKind.DOWNSTREAM})
-"""Kinds of calls that stand for work by a model or a tool."""
+REPEATABLE: Final = frozenset({ActKind.PACKAGE, ActKind.OBSERVATION, ActKind.TURN, ActKind.TOOL})
+"""Kinds of calls that stand for work by a model or a tool. Orders are counted where they are carried out."""
+
+_WORK: Final = REPEATABLE | {ActKind.ORDER, ActKind.INTENT, ActKind.SETTLEMENT}
+_STEPS: Final = frozenset({ActKind.STARTED, ActKind.COMPLETED, ActKind.FAILED})
 
 
 def count_work(calls: Iterable[Call]) -> Counter[Act]:
@@ -96,3 +99,27 @@ def never_done(calls: Sequence[Call], always: Counter[Act]) -> Counter[Act]:
     had = count_work(calls)
     had.subtract(lost_work(calls))
     return Counter({act: count for act, count in always.items() if had[act] <= 0})
+
+
+def idle_tasks(calls: Sequence[Call]) -> set[str]:
+    """Answer tasks that were last reported completed with nothing done since the process's line before."""
+    idle: set[str] = set()
+    session, has_worked = 0, False
+    for call in calls:
+        if call.session != session:
+            session, has_worked = call.session, False
+        if call.act is None or not call.was_accepted:
+            continue
+        if call.act.kind is ActKind.COMPLETED:
+            task = task_of(call.act)
+            if has_worked:
+                idle.discard(task)
+            else:
+                idle.add(task)
+        has_worked = call.act.kind not in _STEPS and (has_worked or call.act.kind in _WORK)
+    return idle
+
+
+def task_of(act: Act) -> str:
+    """Answer the task that a line of the log is about."""
+    return act.key.partition(" on ")[0]
