@@ -5,17 +5,17 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from service.entry.rehearse.compare import Expectation, compare
 from service.entry.rehearse.manifest import ChosenInterruption, Interruptions, KillRule, Manifest
 from service.entry.rehearse.model import Code, Moment, Rehearsed, Verdict
 from service.entry.rehearse.read_manifest import read_manifest
 from service.entry.rehearse.rehearsal import Wish, rehearse_on
 from service.entry.rehearse.snapshot import Snapshot, prepare
+from service.entry.rehearse.trial import Stage, play
 
 ROOT = Path(__file__).parents[1]
 AGENTS = ROOT / "examples" / "agents"
@@ -54,26 +54,18 @@ def snapshot(manifest: Manifest, tmp_path_factory: pytest.TempPathFactory) -> Sn
 
 
 @pytest.fixture(scope="module")
-def played(
-    manifest: Manifest, snapshot: Snapshot, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[str, Rehearsed]]:
-    def play(*command: str) -> Rehearsed:
-        wish = wish_for(manifest, (sys.executable, str(AGENTS / command[0]), *command[1:]))
-        return rehearse_on(snapshot, wish, tmp_path_factory.mktemp("trials"), Silent())
-
-    with ThreadPoolExecutor() as pool:
-        careful = pool.submit(play, "careful.py")
-        careless = pool.submit(play, "careless.py", "--fault", "all")
-        yield {"careful": careful.result(), "careless": careless.result()}
+def careful(manifest: Manifest, snapshot: Snapshot, tmp_path_factory: pytest.TempPathFactory) -> Rehearsed:
+    wish = wish_for(manifest, (sys.executable, str(AGENTS / "careful.py")))
+    return rehearse_on(snapshot, wish, tmp_path_factory.mktemp("careful"), Silent())
 
 
 def wish_for(manifest: Manifest, command: tuple[str, ...]) -> Wish:
     return Wish(manifest, AGENTS, ROOT / "policies", command, trials=1, seed=0)
 
 
-def test_the_careful_agent_finishes_the_same_work_once(played: dict[str, Rehearsed]) -> None:
-    [baseline] = played["careful"].baselines
-    [trial] = played["careful"].trials
+def test_the_careful_agent_finishes_the_same_work_once(careful: Rehearsed) -> None:
+    [baseline] = careful.baselines
+    [trial] = careful.trials
 
     assert baseline.is_fit, (baseline.findings, baseline.faults, [run.said for run in baseline.runs])
     assert trial.verdict is Verdict.PASSED, (trial.findings, trial.faults, trial.said)
@@ -82,32 +74,33 @@ def test_the_careful_agent_finishes_the_same_work_once(played: dict[str, Rehears
     assert trial.added.calls > 0
 
 
-def test_every_fault_of_the_careless_agent_is_named(played: dict[str, Rehearsed]) -> None:
-    [baseline] = played["careless"].baselines
-    [trial] = played["careless"].trials
+def test_every_fault_of_the_careless_agent_is_named(
+    manifest: Manifest, snapshot: Snapshot, careful: Rehearsed, tmp_path: Path
+) -> None:
+    stage = Stage(
+        snapshot=snapshot,
+        scenario=manifest.scenarios["restock"],
+        run=snapshot.runs["restock"],
+        limits=manifest.limits,
+        command=(sys.executable, str(AGENTS / "careless.py"), "--fault", "all"),
+        folder=AGENTS,
+        stop=threading.Event(),
+    )
+    [baseline], kills = careful.baselines, careful.trials[0].interruption.kills
 
-    assert baseline.is_fit, (baseline.findings, baseline.faults)
-    assert trial.verdict is Verdict.FAILED, (trial.faults, trial.said)
-    assert {finding.code for finding in trial.findings} >= {
+    outcome = play(stage, kills, tmp_path / "trial")
+
+    found = compare(outcome, Expectation("completed", 0, baseline.runs))
+    assert (outcome.unreached, outcome.faults) == ((), ())
+    assert snapshot.keys.agent not in repr((outcome, careful, snapshot))
+    assert {finding.code for finding in found} >= {
         Code.REDONE_WORK,
         Code.SKIPPED_WORK,
         Code.OUTPUT_DIFFERS,
         Code.DUPLICATE_EFFECT,
         Code.FALSE_COMPLETION,
         Code.LOST_CONSTRAINT,
-    }, trial.findings
-
-
-def test_uninterrupted_both_are_the_same(played: dict[str, Rehearsed]) -> None:
-    [careful], [careless] = played["careful"].baselines, played["careless"].baselines
-
-    assert careful.runs[0].files == careless.runs[0].files
-    assert careful.runs[0].outputs == careless.runs[0].outputs
-
-
-def test_no_token_reaches_the_report(played: dict[str, Rehearsed], snapshot: Snapshot) -> None:
-    assert snapshot.keys.agent not in repr(played)
-    assert snapshot.keys.agent not in repr(snapshot)
+    }, found
 
 
 def test_being_stopped_leaves_no_process_and_no_folder(

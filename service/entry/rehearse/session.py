@@ -95,7 +95,9 @@ def fresh_environment(homes: Path, given: Mapping[str, str]) -> dict[str, str]:
     places = {"HOME": homes / "home", "TMPDIR": homes / "tmp"}
     for place in places.values():
         place.mkdir(parents=True, exist_ok=True)
-    return {**inherited, **{name: str(place) for name, place in places.items()}, **given}
+    # Everything that an agent is told to speak to is on this machine, whatever proxy leads out of it.
+    direct = {name: f"{inherited.get(name, '')},127.0.0.1".lstrip(",") for name in ("NO_PROXY", "no_proxy")}
+    return {**inherited, **direct, **{name: str(place) for name, place in places.items()}, **given}
 
 
 def last_words(said: Path, secrets: Sequence[str]) -> str:
