@@ -114,6 +114,17 @@ def test_a_failed_check_says_what_was_expected_and_observed(world: World, run: E
     assert f"[requirement login] {failed}\n" in text
 
 
+def test_a_requirement_that_failed_too_often_asks_for_a_person(world: World) -> None:
+    run = world.runs.open(budgets=Budgets(revisions=0))
+    world.runs.submit(run)
+    told = {"expected": "a session", "observed": "a 500", "reproduce": "log in"}
+    world.runs.grade(run, passed=False, failure_kind=FailureKind.WRONG_RESULT, **told)
+
+    text = section(world.build(execution_id=run.id), "state").text
+
+    assert "; failed more often than its revisions allow: hand over to a person\n" in text
+
+
 def test_limits_show_what_is_left_and_when_to_stop(world: World, run: Execution) -> None:
     world.runs.move(run, Transition.ADVANCE, version=1, step=3)
 

@@ -29,7 +29,7 @@ from service.executions import review
 from service.executions.interventions import InterventionKind
 from service.executions.leases.model import Lease, LeaseMode
 from service.executions.model import Execution, Status, Transition
-from service.executions.refusals import AccessStillGone, ExecutionEnded, TransitionRefused
+from service.executions.refusals import AccessStillGone, ExecutionEnded, ReviewRequired, TransitionRefused
 from service.executions.retry import retry
 from service.identity.model import Role
 from service.identity.projects import MEMBER_REMOVED_TOPIC, add_member, remove_member
@@ -135,6 +135,8 @@ def test_a_reviewed_run_goes_on_once_its_acting_user_is_a_member_again(world: Wo
     with pytest.raises(AccessStillGone):
         _retry(world, run, version=1)
     _join(world)
+    with pytest.raises(ReviewRequired):
+        world.intend(run)
     retried = _retry(world, run, version=1)
 
     assert (retried.status, retried.version) == (Status.RUNNING, 2)

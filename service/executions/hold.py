@@ -1,11 +1,11 @@
 """Holding a run while something is written to it: who may, and in which order the refusals come."""
 
 from service.core.errors import Stale
-from service.executions.leases.model import LeaseMode
+from service.executions.leases.model import Lease, LeaseMode
 from service.executions.leases.refusals import FencingTokenStale, RecoveryOnly
 from service.executions.leases.rules import token_fits
-from service.executions.model import Execution
-from service.executions.refusals import ActingUserOnly, ExecutionEnded, RunFull
+from service.executions.model import Execution, Status
+from service.executions.refusals import ActingUserOnly, ExecutionEnded, ReviewRequired, RunFull
 from service.executions.rules import ENDED
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
@@ -23,23 +23,42 @@ def hold(
 
     `effect` says that the write leads to an act outside. Raises, in this order: `NotFound` where the caller
     may not read it, `ActingUserOnly`, `FencingTokenStale` while the unit does not carry the token of a lease
-    that lives, `Stale` when `expected_version` is not its version, `ExecutionEnded`, and `RecoveryOnly` for
-    an effect under a lease that is for recovery.
+    that lives, `Stale` when `expected_version` is not its version, `ExecutionEnded`, and for an effect
+    `ReviewRequired` while the run waits for an operator and `RecoveryOnly` under a lease for recovery.
     """
     execution = store.get(execution_id, lock=True)
+    lease = _lease_of_writer(store, execution, unit)
+    if expected_version is not None and expected_version != execution.version:
+        raise Stale(execution.version)
+    refuse_ended(execution)
+    if effect and execution.status is Status.REVIEW_REQUIRED:
+        raise ReviewRequired
+    if effect and lease is not None and lease.lives(unit.now) and lease.mode is LeaseMode.RECOVERY:
+        raise RecoveryOnly
+    return execution
+
+
+def look_at(store: ExecutionStore, execution_id: str, *, unit: Unit) -> Execution:
+    """Answer the run to whom `hold` would now, not locked: for long reading before a short write holds it.
+
+    Raises what `hold` does.
+    """
+    execution = store.get(execution_id)
+    _lease_of_writer(store, execution, unit)
+    refuse_ended(execution)
+    return execution
+
+
+def _lease_of_writer(store: ExecutionStore, execution: Execution, unit: Unit) -> Lease | None:
+    """Answer the newest lease of a run that the caller may write to."""
     if execution.acting_user != unit.caller.sub:
         raise ActingUserOnly
-    lease = store.leases.find(execution_id)
+    lease = store.leases.find(execution.id)
     if not token_fits(lease, unit.fencing_token, unit.now):
         # An ended run takes no writes under any token, and says so rather than asking for one.
         refuse_ended(execution)
         raise FencingTokenStale
-    if expected_version is not None and expected_version != execution.version:
-        raise Stale(execution.version)
-    refuse_ended(execution)
-    if effect and lease is not None and lease.lives(unit.now) and lease.mode is LeaseMode.RECOVERY:
-        raise RecoveryOnly
-    return execution
+    return lease
 
 
 def refuse_ended(execution: Execution) -> None:

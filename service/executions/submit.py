@@ -52,4 +52,4 @@ def submit(
 def _snapshot(execution: Execution, store: ExecutionStore, inputs: Mapping[str, str]) -> Mapping[str, str]:
     if not any(requirement.depends_on for requirement in execution.requirements):
         return {}
-    return hash_inputs(execution.requirements, {**newest_outputs(store.steps(execution.id)), **inputs})
+    return hash_inputs(execution.requirements, {**newest_outputs(store.work.outline(execution.id)), **inputs})

@@ -10,7 +10,6 @@ from service.identity.rules import check_name
 from service.identity.store import PROJECTS_MAX, IdentityStore
 from service.identity.unit import Unit
 
-
 MEMBER_REMOVED_TOPIC: Final = "member.removed"
 """The message that a membership has ended; it holds the project's id and the subject."""
 

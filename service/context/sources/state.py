@@ -71,14 +71,16 @@ def _checks(run: Run) -> Iterator[Candidate]:
         if is_failed and check is not None:
             named = (("kind", check.failure_kind), ("expected", check.expected), ("observed", check.observed))
             words += [f"{name}: {value}" for name, value in (*named, ("reproduce", check.reproduce)) if value]
-        place = (3 if is_failed else 4, number)
+        if standing.escalated:
+            words.append("failed more often than its revisions allow: hand over to a person")
+        place = (3 if is_failed or standing.escalated else 4, number)
         label = f"requirement {standing.requirement}"
         yield _line(
             "check",
             standing.check_id or standing.requirement,
             "; ".join(words),
             place,
-            required=is_failed,
+            required=is_failed or standing.escalated,
             label=label,
         )
 

@@ -100,6 +100,7 @@ def add_observation(
         problems=[
             *_WRITING,
             *_POLICY,
+            refusals.ReviewRequired,
             RecoveryOnly,
             refusals.OperationTaken,
             refusals.ApprovalUnknown,
@@ -137,6 +138,7 @@ def add_effect(execution_id: PathId, body: IntendEffect, edge: Edge = needs(EXEC
             *_WRITING,
             *_POLICY,
             NotFound,
+            refusals.ReviewRequired,
             ApprovalStale,
             refusals.ConnectorDelivers,
             refusals.EffectBackwards,
