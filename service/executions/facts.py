@@ -12,7 +12,7 @@ from service.executions.ledger.model import Effect
 from service.executions.model import Execution
 from service.executions.standings import read_standings
 from service.executions.store import ExecutionStore
-from service.executions.work.model import DeclaredTask, Step, Task
+from service.executions.work.model import DeclaredTask, ExitStatus, Step, Task
 from service.executions.work.rules import derive_tasks
 from service.identity.unit import Unit
 from service.policies.model import Bundle
@@ -22,6 +22,7 @@ from service.policies.model import Bundle
 class Facts:
     """One run with its ledgers. `undeclared` are tasks that stand in the log and in no manifest.
 
+    `log` is without its summaries; `last_completed` is its newest completed line, with its own.
     `environment` is what the checks that stand were made in, `lease` the one that lives, whoever holds it.
     """
 
@@ -30,6 +31,7 @@ class Facts:
     tasks: Sequence[Task]
     undeclared: Sequence[Task]
     log: Sequence[Step]
+    last_completed: Step | None
     pins: Sequence[Pin]
     effects: Sequence[Effect]
     approvals: Sequence[Approval]
@@ -44,7 +46,7 @@ def gather(execution_id: str, *, unit: Unit, bundle: Bundle) -> Facts:
     store = ExecutionStore.of(unit)
     execution = store.get(execution_id)
     declared = store.work.declared(execution_id)
-    log = store.steps(execution_id)
+    log = store.work.outline(execution_id)
     names = {task.id for task in declared}
     others = [DeclaredTask(task_id) for task_id in dict.fromkeys(step.task_id for step in log)]
     tasks = derive_tasks([*declared, *(task for task in others if task.id not in names)], log)
@@ -56,6 +58,7 @@ def gather(execution_id: str, *, unit: Unit, bundle: Bundle) -> Facts:
         tasks=tasks[: len(declared)],
         undeclared=tasks[len(declared) :],
         log=log,
+        last_completed=_last_completed(execution_id, log, store),
         pins=store.pins(execution_id),
         effects=store.effects(execution_id),
         approvals=store.approvals_of(execution_id),
@@ -64,6 +67,12 @@ def gather(execution_id: str, *, unit: Unit, bundle: Bundle) -> Facts:
         environment=_environment(standings, store.checks(execution_id)),
         lease=lease if lease is not None and lease.lives(unit.now) else None,
     )
+
+
+def _last_completed(execution_id: str, log: Sequence[Step], store: ExecutionStore) -> Step | None:
+    done = (step for step in reversed(log) if step.exit_status is ExitStatus.COMPLETED)
+    newest = next(done, None)
+    return None if newest is None else store.work.find_step(execution_id, newest.id)
 
 
 def _environment(standings: Sequence[RequirementStanding], checks: Sequence[Check]) -> Mapping[str, Any]:

@@ -6,7 +6,6 @@ from typing import Final
 from service.core.text import cut_at_grapheme
 from service.executions.facts import Facts
 from service.executions.handoff import Blocker, BlockerKind, compose_handoff
-from service.executions.work.model import ExitStatus
 
 _QUOTE_LENGTH_MAX: Final = 100
 _NAMED_MAX: Final = 3
@@ -32,11 +31,11 @@ def write_next_steps(facts: Facts) -> str:
 
 
 def _last_completed(facts: Facts) -> str:
-    for step in reversed(facts.log):
-        if step.exit_status is ExitStatus.COMPLETED:
-            words = f": {_quote(step.summary)}" if step.summary else ""
-            return f"Completed last: {step.task_id} (step:{step.id}){words}."
-    return "Nothing is completed yet."
+    step = facts.last_completed
+    if step is None:
+        return "Nothing is completed yet."
+    words = f": {_quote(step.summary)}" if step.summary else ""
+    return f"Completed last: {step.task_id} (step:{step.id}){words}."
 
 
 def _name(blocker: Blocker) -> str:

@@ -1,8 +1,9 @@
 """How the text of a run rests: as ciphertext under the key of the person whom the run is about."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from service.core.cipher import Cipher, TextErased
@@ -47,12 +48,36 @@ class SealedText:
         assert isinstance(value, dict)
         return value
 
+    def object_in(self, sealed: bytes | None, *, place: str) -> Mapping[str, Any]:
+        """Answer what `open_object` does, opened by whoever first looks into it: of many, few are."""
+        return _SealedObject(self, sealed, place)
+
     def open_objects(self, sealed: bytes | None, *, place: str) -> Sequence[Mapping[str, Any]]:
         """Answer the list of JSON objects that was sealed, or an empty one where `open` answers `None`."""
         text = self.open(sealed, place=place)
         value = [] if text is None else json.loads(text)
         assert isinstance(value, list)
         return value
+
+
+class _SealedObject(Mapping[str, Any]):
+    """A JSON object that is still sealed."""
+
+    def __init__(self, text: SealedText, sealed: bytes | None, place: str) -> None:
+        self._text, self._sealed, self._place = text, sealed, place
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - whatever JSON held
+        return self._opened[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._opened)
+
+    def __len__(self) -> int:
+        return len(self._opened)
+
+    @cached_property
+    def _opened(self) -> Mapping[str, Any]:
+        return self._text.open_object(self._sealed, place=self._place)
 
 
 def stable_json(value: object) -> str:

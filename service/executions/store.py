@@ -187,7 +187,7 @@ class ExecutionStore:
         """Answer the declared tasks in their order, each with its standing derived from the log."""
         known = self._known(execution_id)
         declared = self.work.declared(known)
-        return derive_tasks(declared, self.work.steps(known, last=STEPS_MAX)) if declared else []
+        return derive_tasks(declared, self.work.outline(known)) if declared else []
 
     def candidates(self, execution_id: str) -> Sequence[Candidate]:
         """Answer all candidates; the last is the present one."""

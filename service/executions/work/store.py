@@ -1,9 +1,10 @@
 """The queries of one tenant's tasks and execution logs."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import insert
+from sqlalchemy import Row, bindparam, insert
+from sqlalchemy import select as sqlalchemy_select
 from sqlmodel import Session, col, select
 
 from service.executions.sealed import SealedText
@@ -12,6 +13,23 @@ from service.executions.work.model import DeclaredTask, ExitStatus, Input, Outpu
 from service.executions.work.tables import StepRow, TaskRow
 
 _ADD_STEP: Final = insert(StepRow)
+
+
+# The longest list of a run that is read whole: plain rows without their summaries take a quarter of the time.
+_OUTLINE: Final = (
+    sqlalchemy_select(
+        col(StepRow.id),
+        col(StepRow.execution_id),
+        col(StepRow.sequence),
+        col(StepRow.task_id),
+        col(StepRow.exit_status),
+        col(StepRow.inputs),
+        col(StepRow.outputs),
+        col(StepRow.created_at),
+    )
+    .where(col(StepRow.tenant_id) == bindparam("tenant"), col(StepRow.execution_id) == bindparam("execution"))
+    .order_by(col(StepRow.sequence))
+)
 
 
 class WorkStore:
@@ -98,6 +116,17 @@ class WorkStore:
         ).all()
         return [self._step(row) for row in reversed(rows)]
 
+    def outline(self, execution_id: str) -> Sequence[Step]:
+        """Answer the whole log in its order, without its summaries: what standings are derived from."""
+        key = {"tenant": self._tenant_id, "execution": execution_id}
+        rows = self._session.connection().execute(_OUTLINE, key).all()
+        return [_step(row, summary=None) for row in rows]
+
+    def find_step(self, execution_id: str, step_id: str) -> Step | None:
+        """Answer the run's line of that id, or `None`."""
+        row = self._session.get(StepRow, (self._tenant_id, step_id))
+        return None if row is None or row.execution_id != execution_id else self._step(row)
+
     def steps_after(self, execution_id: str, step_id: str | None, *, count: int) -> Sequence[Step] | None:
         """Answer up to `count` lines after one of the run's lines (`None`: from the first), oldest first.
 
@@ -137,14 +166,18 @@ class WorkStore:
         )
 
     def _step(self, row: StepRow) -> Step:
-        return Step(
-            id=row.id,
-            execution_id=row.execution_id,
-            sequence=row.sequence,
-            task_id=row.task_id,
-            exit_status=ExitStatus(row.exit_status),
-            inputs=tuple(Input(ref, sha256) for ref, sha256 in row.inputs),
-            outputs=tuple(Output(name, ref, sha256) for name, ref, sha256 in row.outputs),
-            summary=self._text.open(row.summary, place=f"steps/{row.id}/summary"),
-            at=row.created_at,
-        )
+        return _step(row, summary=self._text.open(row.summary, place=f"steps/{row.id}/summary"))
+
+
+def _step(row: StepRow | Row[*tuple[Any, ...]], *, summary: str | None) -> Step:
+    return Step(
+        id=row.id,
+        execution_id=row.execution_id,
+        sequence=row.sequence,
+        task_id=row.task_id,
+        exit_status=ExitStatus(row.exit_status),
+        inputs=tuple(Input(ref, sha256) for ref, sha256 in row.inputs),
+        outputs=tuple(Output(name, ref, sha256) for name, ref, sha256 in row.outputs),
+        summary=summary,
+        at=row.created_at,
+    )
