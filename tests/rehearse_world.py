@@ -43,6 +43,11 @@ STEADY: Sequence[Line] = (
 """An uninterrupted run: a draft, then an order."""
 
 
+def in_session(session: int, lines: Sequence[Line]) -> list[Line]:
+    """Answer the same lines as another session's, all of them answered."""
+    return [(session, kind, about) for _, kind, about, *_ in lines]
+
+
 def calls_of(lines: Sequence[Line], *, pause_seconds: float = 0.1) -> tuple[Call, ...]:
     """Answer a trace. A call that was cut before it was passed on has no status."""
     return tuple(_call(number, line, number * pause_seconds) for number, line in enumerate(lines, start=1))

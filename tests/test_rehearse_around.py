@@ -131,6 +131,7 @@ def test_a_kill_that_never_struck_tests_nothing_and_one_of_two_tests_something()
     [
         (["--manifest", "none.yaml", "--", "true"], "none.yaml:1:1: error unreadable"),
         (["--manifest", "bad.yaml", "--", "true"], "bad.yaml:1:1: error unknown_key: `scenario`"),
+        (["--manifest", "good.yaml", "--json", "none/a.json", "--", "true"], "none/a.json: there is no"),
         (["--manifest", "bad.yaml"], "Missing argument"),
         (["--", "true"], "Missing option"),
         (["--manifest", "bad.yaml", "--trials", "0", "--", "true"], "Invalid value"),
@@ -145,6 +146,7 @@ def test_what_means_nothing_ends_with_2_and_says_why(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.yaml").write_text("scenario: {}\n")
+    (tmp_path / "good.yaml").write_text("scenarios: {one: {run: {objective: Write.}}}\n")
 
     assert main(["rehearse", *arguments]) == 2
     assert words in " ".join(capsys.readouterr().err.split()), sys.argv

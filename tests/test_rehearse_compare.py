@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 import pytest
-from rehearse_world import STEADY, Line, expectation_of, outcome_of
+from rehearse_world import STEADY, Line, expectation_of, in_session, outcome_of
 
 from service.entry.rehearse.compare import added, compare, judge_alone, judge_baseline
 from service.entry.rehearse.model import ActKind, Code, Ending, Fate, LedgerEntry, Order, Outcome
@@ -23,7 +23,7 @@ def test_work_in_flight_may_be_done_again() -> None:
         (1, ActKind.COMPLETED, "draft", Fate.CUT_BEFORE),
         (2, ActKind.STARTED, "draft"),
         (2, ActKind.PACKAGE, "for draft"),
-        *((2, kind, about) for _, kind, about, *_ in STEADY[2:]),
+        *in_session(2, STEADY[2:]),
     ]
 
     assert codes_of(outcome_of(lines)) == set()
@@ -33,7 +33,7 @@ def test_a_report_whose_answer_never_came_may_be_sent_again() -> None:
     lines: list[Line] = [
         *STEADY[:2],
         (1, ActKind.COMPLETED, "draft", Fate.CUT_AFTER),
-        *((2, kind, about) for _, kind, about, *_ in STEADY[2:]),
+        *in_session(2, STEADY[2:]),
     ]
 
     assert codes_of(outcome_of(lines)) == set()
@@ -79,7 +79,7 @@ def test_a_task_that_is_reported_without_its_work_is_skipped_work() -> None:
     lines: list[Line] = [
         *STEADY[:2],
         (2, ActKind.COMPLETED, "draft"),
-        *((2, kind, about) for _, kind, about, *_ in STEADY[3:]),
+        *in_session(2, STEADY[3:]),
     ]
     outcome = outcome_of(lines, outputs={"draft/text": "sha256:made-up"})
 
@@ -100,7 +100,7 @@ def test_a_task_whose_work_was_kept_and_whose_result_is_made_up_is_skipped_work(
 
 
 def test_lost_work_that_was_found_and_verified_is_not_skipped() -> None:
-    lines: list[Line] = [*STEADY[:2], (2, ActKind.COMPLETED, "draft"), *STEADY[3:]]
+    lines = [*STEADY[:2], *in_session(2, STEADY[2:])]
 
     assert codes_of(outcome_of(lines)) == set()
 

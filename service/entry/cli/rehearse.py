@@ -62,6 +62,7 @@ def rehearse(
     Exit code 0 when every trial passed, 1 when something was found, 2 when the manifest cannot be used.
     """
     read = _read(manifest)
+    _refuse_lost_reports(json_file, junit_file)
     wish = Wish(
         manifest=read,
         folder=manifest.absolute().parent,
@@ -97,6 +98,14 @@ def _read(file: Path) -> Manifest:
         for finding in fault.findings:
             note(str(finding))
         raise typer.Exit(_USAGE) from None
+
+
+def _refuse_lost_reports(*files: Path | None) -> None:
+    """Look before hours have been spent whether the reports can be written."""
+    for file in files:
+        if file is not None and not file.absolute().parent.is_dir():
+            note(f"{file}: there is no such folder")
+            raise typer.Exit(_USAGE)
 
 
 @contextmanager

@@ -238,7 +238,7 @@ class Scenario(Part):
 class Manifest(Part):
     """A rehearsal."""
 
-    project: Label = "rehearsal"
+    project: Label = "alpha"
     policies: Annotated[Text, Field(min_length=1, max_length=500)] | None = None
     """The policy bundle's folder, from the manifest's place; without it the one in the settings."""
     trials: Annotated[int, Field(ge=1, le=100)] = 1

@@ -61,7 +61,8 @@ def rehearse(wish: Wish, progress: Progress) -> Rehearsed:
     Stopped by an exception (Ctrl-C among them) it kills every process and removes every folder before that
     goes on. Raises what `prepare` raises.
     """
-    with TemporaryDirectory(prefix="muniment-rehearsal-") as name:
+    # The agent sees where it works, and is not to see what for.
+    with TemporaryDirectory(prefix="muniment-") as name:
         snapshot = prepare(wish.manifest, Path(name) / "snapshot", wish.policies)
         return rehearse_on(snapshot, wish, Path(name), progress)
 
@@ -138,9 +139,7 @@ class _Crew:
 
     def _submit(self, stage: Stage, interruption: Interruption) -> Future[Outcome]:
         self._progress.planned(1)
-        return self._pool.submit(
-            self._play, stage, interruption, self._folder / f"trial-{next(self._numbers)}"
-        )
+        return self._pool.submit(self._play, stage, interruption, self._folder / f"{next(self._numbers):04d}")
 
     def _play(self, stage: Stage, interruption: Interruption, folder: Path) -> Outcome:
         if self._stop.is_set():
