@@ -11,6 +11,7 @@ from typing import Final
 
 from service.context.references import RecordReferences
 from service.evidence.ports import Chunker
+from service.evidence.reload import SourceText, reload_evidence
 from service.executions.ports import Referred, SourceReaders, SourceReading
 from service.executions.sources import KINDS, Drift
 from service.executions.store import ExecutionStore
@@ -80,6 +81,11 @@ class Reread:
             return Drift.GONE_AT_SOURCE
         if is_same(one.referred, reading):
             return None
+        kind, _, item_id = one.ref.partition(":")
+        if kind == "evidence" and reading.text is not None:
+            text = SourceText(reading.reader, reading.source, reading.text, reading.version)
+            bundle = active_bundle(unit)
+            reload_evidence(item_id, text, unit=unit, bundle=bundle, chunker=self.chunker)
         return Drift.CHANGED_AT_SOURCE
 
 

@@ -24,7 +24,7 @@ def complete_if_met(store: ExecutionStore, execution: Execution, *, unit: Unit, 
         execution,
         confirmation_needed=needs_confirmation(execution, bundle.stopping.contract_confirmation),
         standings=read_standings(execution.id, unit=unit, bundle=bundle),
-        effect_unsettled=store.ledger.has_unsettled(execution.id),
+        effect_unsettled=store.ledger.has_open(execution.id),
     )
     # The tasks' standing comes from the whole log, which is read only where nothing else is missing.
     if not is_met(tasks=()) or not is_met(tasks=store.tasks(execution.id)):

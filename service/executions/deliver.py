@@ -20,13 +20,13 @@ from service.executions.delivery.refusals import ConnectorChanged, ConnectorUnkn
 from service.executions.delivery.rules import (
     TRIES_MAX,
     UNDER_WAY,
-    UNDISPATCHED,
     absence_counts_from,
     retry_after,
     status_after_look_up,
     status_after_send,
 )
 from service.executions.ledger.model import Effect, EffectStatus, SettledBasis
+from service.executions.ledger.rules import UNDISPATCHED
 from service.executions.model import Execution, Status
 from service.executions.ports import Connector, Connectors, Delivery, Found, FoundAnswer, SentAnswer
 from service.executions.refusals import (

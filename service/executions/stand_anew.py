@@ -8,7 +8,7 @@ from service.executions.acceptance.rules import stand
 from service.executions.bindings import lapsed_approvals
 from service.executions.facts import Facts
 from service.executions.ledger.model import EffectStatus
-from service.executions.ledger.rules import is_unknown
+from service.executions.ledger.rules import is_undelivered, is_unknown
 from service.executions.ports import References
 from service.executions.recovery.model import Found, Standing
 from service.executions.rules import needs_confirmation
@@ -46,6 +46,7 @@ def stand_anew(
             for effect in facts.effects
             if is_unknown(effect) or effect.status is EffectStatus.ESCALATED
         ],
+        undelivered=[effect for effect in facts.effects if is_undelivered(effect)],
         approvals=lapsed_approvals(execution, store=store, unit=unit, bundle=bundle),
         sources=list(drifted_sources(sources, references, at_source)),
         tasks=[*begun, *facts.tasks],

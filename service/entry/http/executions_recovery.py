@@ -14,6 +14,7 @@ from service.executions import refusals
 from service.executions.lease import give_back, renew
 from service.executions.leases.model import Lease
 from service.executions.leases.refusals import FencingTokenStale, LeaseLapsed
+from service.executions.look_up import LookUps
 from service.executions.recovery.model import Found
 from service.executions.resume import Resumption, resume
 from service.identity.matrix import EXECUTIONS_WRITE
@@ -46,10 +47,14 @@ def resume_run(execution_id: PathId, body: ResumeRun, edge: Edge = needs(EXECUTI
     """
     found = Found(body.artifact_hash, body.contract_hash, body.environment, body.schema_version)
     reread = Reread(execution_id, edge.runtime.readers, edge.runtime.chunker)
+    look_ups = LookUps(execution_id, edge.runtime.connectors)
     edge.look(reread.plan)
+    edge.look(look_ups.plan)
     reread.read(edge.caller.tenant_id)
+    look_ups.ask()
 
     def work(unit: Unit) -> Reply | Refusal:
+        look_ups.apply(unit)
         bundle = active_bundle(unit)
         resumed = resume(
             execution_id,

@@ -10,8 +10,6 @@ TRIES_MAX: Final = 12
 """After so many tries that established nothing, people are asked: about 24 minutes of silence."""
 _RETRY_SECONDS_MAX: Final = 300
 
-UNDISPATCHED: Final = frozenset({EffectStatus.INTENDED, EffectStatus.ABSENT})
-"""Effects that are certainly not under way, so that they may be sent."""
 UNDER_WAY: Final = frozenset({EffectStatus.DISPATCHED, EffectStatus.UNKNOWN})
 """Effects that may have happened, so that the downstream is asked before anything is sent."""
 _SETTLED: Final = frozenset({EffectStatus.COMMITTED, EffectStatus.FAILED})

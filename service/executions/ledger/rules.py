@@ -29,6 +29,9 @@ UNKNOWN: Final = frozenset({EffectStatus.DISPATCHED, EffectStatus.UNKNOWN})
 UNSETTLED: Final = UNKNOWN | {EffectStatus.ESCALATED}
 """In these nobody knows the outcome, also where people were asked and could not establish it."""
 
+UNDISPATCHED: Final = frozenset({EffectStatus.INTENDED, EffectStatus.ABSENT})
+"""In these an effect is certainly not under way, and may still be sent."""
+
 INLINE_TOKENS_MAX: Final = 2_000
 INLINE_BYTES_MAX: Final = 32 * 1024
 """A tool result beyond either is kept as evidence. Long runs of white space are few tokens and many bytes."""
@@ -42,6 +45,11 @@ def is_unknown(effect: Effect) -> bool:
 def is_unsettled(effect: Effect) -> bool:
     """Say whether nobody knows an effect's outcome, asked or not: so long nothing new is done outside."""
     return effect.status in UNSETTLED
+
+
+def is_undelivered(effect: Effect) -> bool:
+    """Say whether a connector still has to deliver an effect: so long the run that wants it is not done."""
+    return effect.connector is not None and effect.status in UNDISPATCHED
 
 
 def is_large(content: str, tokens: int) -> bool:

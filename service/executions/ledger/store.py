@@ -1,13 +1,15 @@
 """The queries of one tenant's observations and effects."""
 
 from collections.abc import Sequence
-from typing import Final
+from datetime import datetime
+from typing import Any, Final
 
-from sqlalchemy import bindparam, insert
+from sqlalchemy import Row, bindparam, insert, or_
+from sqlalchemy import select as sqlalchemy_select
 from sqlmodel import Session, col, select
 
 from service.executions.ledger.model import Effect, EffectStatus, Observation, ObservedSource, SettledBasis
-from service.executions.ledger.rules import UNSETTLED
+from service.executions.ledger.rules import UNDISPATCHED, UNSETTLED
 from service.executions.ledger.tables import EffectRow, ObservationRow
 from service.executions.sealed import SealedText
 from service.executions.sequences import last_number
@@ -25,6 +27,29 @@ _UNSETTLED: Final = (
         col(EffectRow.status).in_(sorted(UNSETTLED)),
     )
     .limit(1)
+)
+
+_OPEN: Final = (
+    select(EffectRow.sequence)
+    .where(
+        col(EffectRow.tenant_id) == bindparam("tenant"),
+        col(EffectRow.execution_id) == bindparam("execution"),
+        # One list of all statuses, so that an index leads there; what has no connector is left out after it.
+        col(EffectRow.status).in_(sorted(UNSETTLED | UNDISPATCHED)),
+        or_(col(EffectRow.status).in_(sorted(UNSETTLED)), col(EffectRow.connector).is_not(None)),
+    )
+    .limit(1)
+)
+
+
+# A run has many, and little is asked of each: as plain rows they take a third of the time.
+_EFFECTS: Final = (
+    sqlalchemy_select(*EffectRow.__table__.columns)  # type: ignore[attr-defined]  # SQLModel adds it to tables
+    .where(
+        col(EffectRow.tenant_id) == bindparam("tenant"),
+        col(EffectRow.execution_id) == bindparam("execution"),
+    )
+    .order_by(col(EffectRow.sequence))
 )
 
 
@@ -80,6 +105,20 @@ class LedgerStore:
             .limit(last)
         ).all()
         return [self._observation(row) for row in reversed(rows)]
+
+    def observations_since(self, execution_id: str, since: datetime, *, count: int) -> Sequence[Observation]:
+        """Answer up to `count` observations kept at a time or after it, oldest first."""
+        rows = self._session.exec(
+            select(ObservationRow)
+            .where(
+                ObservationRow.tenant_id == self._tenant_id,
+                ObservationRow.execution_id == execution_id,
+                ObservationRow.created_at >= since,
+            )
+            .order_by(col(ObservationRow.sequence))
+            .limit(count)
+        ).all()
+        return [self._observation(row) for row in rows]
 
     def find_observation(self, observation_id: str) -> Observation | None:
         """Answer an observation of any run of the tenant, or `None`."""
@@ -141,14 +180,16 @@ class LedgerStore:
         key = {"tenant": self._tenant_id, "execution": execution_id}
         return self._session.connection().execute(_UNSETTLED, key).first() is not None
 
+    def has_open(self, execution_id: str) -> bool:
+        """Say whether an effect's outcome is unknown, or a connector still has to deliver one."""
+        key = {"tenant": self._tenant_id, "execution": execution_id}
+        return self._session.connection().execute(_OPEN, key).first() is not None
+
     def effects(self, execution_id: str) -> Sequence[Effect]:
-        """Answer all effects of the run in the order they were intended."""
-        rows = self._session.exec(
-            select(EffectRow)
-            .where(EffectRow.tenant_id == self._tenant_id, EffectRow.execution_id == execution_id)
-            .order_by(col(EffectRow.sequence))
-        ).all()
-        return [self._effect(row) for row in rows]
+        """Answer all effects of the run in the order they were intended, their requests still sealed."""
+        key = {"tenant": self._tenant_id, "execution": execution_id}
+        rows = self._session.connection().execute(_EFFECTS, key).all()
+        return [self._effect(row, still_sealed=True) for row in rows]
 
     def _observation(self, row: ObservationRow) -> Observation:
         place = f"observations/{row.id}"
@@ -176,13 +217,14 @@ class LedgerStore:
             at=row.created_at,
         )
 
-    def _effect(self, row: EffectRow) -> Effect:
+    def _effect(self, row: EffectRow | Row[*tuple[Any, ...]], *, still_sealed: bool = False) -> Effect:
         place = f"effects/{row.execution_id}/{row.operation_id}/request"
+        open_request = self._text.object_in if still_sealed else self._text.open_object
         return Effect(
             execution_id=row.execution_id,
             operation_id=row.operation_id,
             kind=row.kind,
-            request=self._text.open_object(row.request, place=place),
+            request=open_request(row.request, place=place),
             request_hash=row.request_hash,
             status=EffectStatus(row.status),
             downstream_ref=row.downstream_ref,

@@ -49,6 +49,7 @@ class ReasonCode(StrEnum):
     OBSERVATION_NO_LONGER_COUNTS = "observation_no_longer_counts"
     EFFECT_UNKNOWN = "effect_unknown"
     EFFECT_ESCALATED = "effect_escalated"
+    EFFECT_UNDELIVERED = "effect_undelivered"
     TASK_STARTED = "task_started"
     TASK_REOPENED = "task_reopened"
     TASK_FAILED = "task_failed"
@@ -121,7 +122,8 @@ class Standing:
     """All that the decision rests on, read anew for it.
 
     `counted` are the checks that would count if nothing were known of the environment. `effects` are those
-    without a known outcome or escalated, in the order of intent.
+    without a known outcome or escalated, in the order of intent, `undelivered` those that a connector still
+    has to send.
     """
 
     execution: Execution
@@ -130,6 +132,7 @@ class Standing:
     counted: Sequence[Check]
     derived_from: Sequence[str]
     effects: Sequence[Effect]
+    undelivered: Sequence[Effect]
     approvals: Sequence[Lapsed]
     sources: Sequence[Drifted]
     tasks: Sequence[Task]

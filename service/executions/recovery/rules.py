@@ -113,6 +113,18 @@ def _unsettled(effect: Effect) -> Reason:
     return Reason(ReasonCode.EFFECT_UNKNOWN, f"It is {effect.status}; nobody knows more.", ref)
 
 
+def _undelivered(standing: Standing) -> Decision | None:
+    """Everything holds but for a command that the service has not delivered yet: it is waited for."""
+    if not standing.undelivered:
+        return None
+    words = "A connector has not delivered it yet: come again."
+    reasons = [
+        Reason(ReasonCode.EFFECT_UNDELIVERED, words, f"effect:{effect.operation_id}")
+        for effect in standing.undelivered
+    ]
+    return Decision(Verb.RECONCILE, standing.undelivered[0].operation_id, reasons)
+
+
 def _approvals(standing: Standing) -> Decision | None:
     if not standing.approvals:
         return None
@@ -193,4 +205,5 @@ _STEPS: Final[tuple[Step, ...]] = (
     _tasks,
     _requirements,
     _unfinished,
+    _undelivered,
 )
