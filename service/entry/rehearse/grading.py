@@ -4,9 +4,10 @@ They answer to what the agent's calls brought about, in a thread of their own, w
 """
 
 import json
+import os
 import queue
-import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,10 +19,11 @@ import httpx
 from service.entry.demo.calls import Person, UnexpectedAnswer
 from service.entry.rehearse.manifest import Grader, Scenario
 from service.entry.rehearse.model import Call, Fault
-from service.entry.rehearse.session import absolute_command
+from service.entry.rehearse.session import CommandNotStarted, Session, absolute_command
 from service.entry.rehearse.switch import Answer
 
 _STOP: Final = None
+_POLL_SECONDS: Final = 0.02
 _WAIT_SECONDS_MAX: Final = 120
 _NEW: Final = 201
 _DONE: Final = (200, _NEW)
@@ -37,7 +39,8 @@ class GraderFailed(RuntimeError):
 class Bench:
     """Where graders work: the agent's folder, their environment, and a file of what the downstream did.
 
-    A path with a slash is found from `commands`, the manifest's folder, where there is such a file.
+    A path with a slash is found from `commands`, the manifest's folder, where there is such a file. `stop`
+    ends a command before its time.
     """
 
     folder: Path
@@ -45,6 +48,7 @@ class Bench:
     environment: Mapping[str, str]
     record_file: Path
     record: Callable[[], object]
+    stop: threading.Event
 
     def holds(self, grader: Grader, requirement: str, artifact_hash: str | None) -> bool:
         """Answer what a grader's command says. Raises `GraderFailed` for anything but yes and no."""
@@ -54,23 +58,33 @@ class Bench:
             "GRADED_ARTIFACT_HASH": artifact_hash or "",
             "DOWNSTREAM_RECORD": str(self.record_file),
         }
+        command = absolute_command(grader.command, folder=self.commands, only_paths=True)
         try:
-            finished = subprocess.run(  # noqa: S603 - the manifest's own command, run as the user
-                absolute_command(grader.command, folder=self.commands, only_paths=True),
-                cwd=self.folder,
-                env={**self.environment, **given},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=grader.seconds_max,
-                check=False,
+            with Path(os.devnull).open("wb") as nowhere:
+                session = Session(
+                    command, folder=self.folder, environment={**self.environment, **given}, said=nowhere
+                )
+        except CommandNotStarted as failure:
+            raise GraderFailed(f"{requirement}: {failure}") from None
+        try:
+            code = self._await_verdict(session, grader.seconds_max)
+        finally:
+            session.kill()
+            session.wait()
+        if code not in (0, 1):
+            words = (
+                f"no verdict in {grader.seconds_max} s" if code is None else f"exit code {code}, not 0 or 1"
             )
-        except subprocess.TimeoutExpired:
-            raise GraderFailed(f"{requirement}: no verdict in {grader.seconds_max} s") from None
-        except OSError as failure:
-            raise GraderFailed(f"{requirement}: {grader.command[0]}: {failure.strerror}") from None
-        if finished.returncode not in (0, 1):
-            raise GraderFailed(f"{requirement}: exit code {finished.returncode}, neither 0 nor 1")
-        return finished.returncode == 0
+            raise GraderFailed(f"{requirement}: {words}")
+        return code == 0
+
+    def _await_verdict(self, session: Session, seconds_max: float) -> int | None:
+        deadline = time.monotonic() + seconds_max
+        while (code := session.exit_code()) is None:
+            if time.monotonic() >= deadline or self.stop.is_set():
+                return None
+            time.sleep(_POLL_SECONDS)
+        return code
 
 
 @dataclass

@@ -107,6 +107,7 @@ class _Play:
             environment=self._homes,
             record_file=folder / "downstream.json",
             record=self._downstream.record,
+            stop=stage.stop,
         )
         self._audience = Audience(
             scenario=stage.scenario,
