@@ -125,6 +125,29 @@ def test_a_clear_yes_counts_even_when_people_were_asked_meanwhile(open_one: Any)
     assert (orders.effect(run).status, orders.effect(run).settled_basis) == ("committed", "connector")
 
 
+def test_a_yes_that_comes_after_an_absence_and_the_runs_end_is_still_the_truth(open_one: Any) -> None:
+    orders: Orders = open_one()
+    orders.downstream.slow_seconds = 1.0
+    orders.downstream.faults.append(Fault.SLOW)
+    run = orders.open()
+    orders.intend(run)
+    worker = threading.Thread(target=orders.deliver)
+    worker.start()
+    while not orders.downstream.dispatches:
+        time.sleep(0.01)
+    orders.clock.advance(seconds=60)
+    reconcile = f"/executions/{run}/effects/{OPERATION}/reconcile"
+    orders.made(reconcile, {"outcome": "absent"}, orders.operator, status=200)
+    headers = {**orders.operator, "If-Match": '"1"'}
+    orders.made(f"/executions/{run}/cancel", {"reason": "not wanted"}, headers, status=200)
+
+    worker.join()
+    orders.deliver(after_seconds=600)
+
+    assert (orders.effect(run).status, orders.status(run)) == ("committed", "cancelled")
+    assert len(orders.downstream.dispatches) == 1
+
+
 def test_neither_the_request_nor_another_writer_waits_for_a_slow_downstream(open_one: Any) -> None:
     orders: Orders = open_one(timeout_seconds=20)
     orders.downstream.slow_seconds = 3

@@ -101,7 +101,8 @@ GUARDS: Final = (
         "UPDATE",
         "run_ended",
         f"{_changed('status')} AND OLD.status NOT IN ('dispatched', 'unknown', 'escalated')"
-        f" AND NEW.status <> 'failed' AND {_RUN_ENDED}",
+        # What a downstream says it did is the truth, however late it comes.
+        f" AND NEW.status NOT IN ('failed', 'committed') AND {_RUN_ENDED}",
     ),
     Guard(
         "approvals",
