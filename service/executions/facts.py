@@ -51,7 +51,6 @@ def gather(execution_id: str, *, unit: Unit, bundle: Bundle) -> Facts:
     others = [DeclaredTask(task_id) for task_id in dict.fromkeys(step.task_id for step in log)]
     tasks = derive_tasks([*declared, *(task for task in others if task.id not in names)], log)
     standings = read_standings(execution_id, unit=unit, bundle=bundle)
-    lease = store.leases.find(execution_id)
     return Facts(
         execution=execution,
         state=store.latest_state(execution_id),
@@ -65,7 +64,7 @@ def gather(execution_id: str, *, unit: Unit, bundle: Bundle) -> Facts:
         candidates=store.candidates(execution_id),
         standings=standings,
         environment=_environment(standings, store.checks(execution_id)),
-        lease=lease if lease is not None and lease.lives(unit.now) else None,
+        lease=store.leases.find_living(execution_id, now=unit.now),
     )
 
 

@@ -83,7 +83,10 @@ def resume(
         fencing_token=None if lease is None else lease.fencing_token,
         mode=None if lease is None else lease.mode.value,
     )
-    return Resumption(decision, gather(execution_id, unit=unit, bundle=bundle), lease, leased_until)
+    if decision.verb is Verb.COMPLETED:
+        facts = gather(execution_id, unit=unit, bundle=bundle)
+    facts = replace(facts, lease=store.leases.find_living(execution_id, now=unit.now))
+    return Resumption(decision, facts, lease, leased_until)
 
 
 def _claim(execution_id: str, store: ExecutionStore, unit: Unit) -> Execution | Refusal:

@@ -1,5 +1,6 @@
 """The queries of one tenant's leases."""
 
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import bindparam
@@ -38,6 +39,11 @@ class LeaseStore:
             expires_at=row.expires_at,
             released=row.released,
         )
+
+    def find_living(self, execution_id: str, *, now: datetime) -> Lease | None:
+        """Answer the lease under which somebody works on the run at `now`, or `None`."""
+        lease = self.find(execution_id)
+        return lease if lease is not None and lease.lives(now) else None
 
     def keep(self, lease: Lease) -> None:
         """Write the run's lease over the one before."""
