@@ -24,7 +24,8 @@ _log = structlog.get_logger(__name__)
 class EffectDelivery:
     """Handles `effect.deliver`: brings each effect one step further, at most one dispatch at a time.
 
-    It may take twice a connector's time-out for each message, and holds no transaction meanwhile.
+    It makes up to three calls for each message, and holds no transaction meanwhile: with the longest time-out
+    that settings allow, that is as long as a worker may hold a message.
     """
 
     def __init__(self, units: SystemUnits, connectors: Connectors) -> None:
