@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PEER := $(VENV)/peer
+PEER_STAMP := $(PEER)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test torture check format bench lock
+.PHONY: help setup demo serve test torture check format bench rehearse lock
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -42,9 +44,18 @@ format: setup  ## rewrite files to the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup  ## measure ingest and packages beside their bare parts
-	$(BIN)/python -m benchmarks
+bench: setup $(PEER_STAMP)  ## measure ingest, packages and long runs beside bare parts and a peer
+	$(BIN)/python -m benchmarks --peer $(PEER)/bin/python
+
+$(PEER_STAMP): requirements-bench.lock | $(STAMP)
+	$(BIN)/python -m venv $(PEER)
+	VIRTUAL_ENV=$(CURDIR)/$(PEER) $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements-bench.lock
+	touch $(PEER_STAMP)
+
+rehearse: setup  ## kill the careful example agent wherever it can be killed; takes half an hour
+	$(BIN)/muniment rehearse --manifest examples/agents/shop.yaml --workers 2 -- $(BIN)/python examples/agents/careful.py
 
 lock: setup  ## resolve the dependencies anew
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" pyproject.toml -o requirements.lock
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --extra dev build-requirements.in pyproject.toml -o requirements-dev.lock
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" bench-requirements.in -o requirements-bench.lock

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from benchmarks.airline import measure_airline
 from benchmarks.bank import measure_bank
+from benchmarks.growth import measure_growth
 from benchmarks.isolation import measure_isolation
 from benchmarks.speed import measure_speed
 
@@ -12,15 +13,18 @@ from benchmarks.speed import measure_speed
 def main() -> None:
     """Run the benchmarks that are named (all, unless some are)."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("which", nargs="*", choices=["speed", "bank", "airline", "isolation", []])
+    parser.add_argument("which", nargs="*", choices=["speed", "growth", "bank", "airline", "isolation", []])
     parser.add_argument("--documents", type=Path, help="JSON Lines of id, title, content")
     parser.add_argument("--tasks", type=Path, help="JSON Lines of instructions, required_documents")
     parser.add_argument("--runs", type=Path, help="JSON Lines of messages: recorded agent runs")
+    parser.add_argument("--peer", type=Path, help="the interpreter of an environment with LangGraph")
     parser.add_argument("--policies", type=Path, default=Path("policies"))
     options = parser.parse_args()
-    which = options.which or ["speed", "bank", "airline", "isolation"]
+    which = options.which or ["speed", "growth", "bank", "airline", "isolation"]
     if "speed" in which:
         measure_speed(options.documents, options.tasks, options.policies)
+    if "growth" in which:
+        measure_growth(options.policies, options.peer)
     if "bank" in which:
         measure_bank(options.documents, options.tasks, options.policies)
     if "isolation" in which:
