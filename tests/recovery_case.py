@@ -123,6 +123,20 @@ def wait(process: subprocess.Popen[bytes], seconds_max: float = _AGENT_SECONDS_M
         raise
 
 
+def await_kill(service: subprocess.Popen[bytes], case: Case) -> None:
+    """Let a session work until SIGKILL ends the service, and so the session; it never ends by itself."""
+    agent = case.agent()
+    deadline = time.monotonic() + _AGENT_SECONDS_MAX
+    while service.poll() is None and agent.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    try:
+        # The session may have seen the end of the service first.
+        status = wait(service, _DEATH_SECONDS_MAX)
+    finally:
+        wait(agent, _DEATH_SECONDS_MAX)
+    assert status == KILLED, f"the service ended otherwise, the session by {agent.returncode}"
+
+
 def kill_server(case: Case, armed: Mapping[str, str]) -> None:
     """Let a session work against a service that is armed, until SIGKILL ends the service and so the session.
 
@@ -131,9 +145,7 @@ def kill_server(case: Case, armed: Mapping[str, str]) -> None:
     with case.place.serving(armed=armed, extra=case.extra) as first:
         case.address = first.address
         with case.people() as people:
-            agent = case.agent()
-            assert wait(first.process) == KILLED, "the service was not killed where it was armed"
-            wait(agent, _DEATH_SECONDS_MAX)
+            await_kill(first.process, case)
             started = time.time()
             with case.place.serving(extra=case.extra) as second:
                 case.times["ready"] = time.time() - started

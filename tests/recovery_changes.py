@@ -104,12 +104,15 @@ def age_by_a_release(case: Case) -> None:
         )
 
 
-def act_anyway(case: Case) -> list[str]:
-    """Be the worker that was not killed: try to pay on the old authority; answer what was let through."""
+def act_anyway(case: Case, *, lease: int = -1) -> list[str]:
+    """Be a worker that was not killed: try to pay on the old authority; answer what was let through.
+
+    It acts under the last lease that was given out, or under another by its place in their list.
+    """
     line = _line(case, "agent")
     answers = [json.loads(one["answer"]) for one in case.told.entries() if one.get("status") == 200]
-    leases = [one["lease"] for one in answers if one.get("lease") and "decision" in one]
-    line.fencing_token = leases[-1]["fencing_token"]
+    tokens = [one["lease"]["fencing_token"] for one in answers if one.get("lease") and "decision" in one]
+    line.fencing_token = sorted(set(tokens))[lease]
     before = read_record(case.place, case.external_ref)
     path = f"/executions/{before.execution_id}/effects/{payment_of(case.external_ref)}"
     redeemed = {"command": dict(CAPTURE), "operation_id": payment_of(case.external_ref)}
