@@ -1,6 +1,8 @@
 """What stands around a rehearsed agent: graders, files, constraints, verdicts, the command itself."""
 
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -36,7 +38,12 @@ def judged(outcome: Outcome, kills: Sequence[KillPoint] = (POINT,)) -> Trial:
 def bench_in(folder: Path) -> Bench:
     (folder / "work").mkdir()
     return Bench(
-        folder / "work", folder, {"PATH": "/usr/bin:/bin"}, folder / "record.json", lambda: [{"a": 1}]
+        folder=folder / "work",
+        commands=folder,
+        environment={"PATH": "/usr/bin:/bin"},
+        record_file=folder / "record.json",
+        record=lambda: [{"a": 1}],
+        stop=threading.Event(),
     )
 
 
@@ -69,6 +76,16 @@ def test_a_grader_without_a_verdict_is_no_verdict(
 ) -> None:
     with pytest.raises(GraderFailed, match=words):
         bench_in(tmp_path).holds(grader(*command, seconds_max=1), "note", None)
+
+
+def test_a_grader_ends_when_the_rehearsal_is_stopped(tmp_path: Path) -> None:
+    bench = bench_in(tmp_path)
+    bench.stop.set()
+    begun = time.monotonic()
+
+    with pytest.raises(GraderFailed):
+        bench.holds(grader("sh", "-c", "sleep 60 & sleep 60", seconds_max=60), "note", None)
+    assert time.monotonic() - begun < 10
 
 
 def test_files_are_compared_by_content_and_links_left_alone(tmp_path: Path) -> None:
