@@ -61,7 +61,7 @@ class Kill:
         return {self.point: f"kill@{self.hit}"}
 
     def __str__(self) -> str:
-        return f"{self.point}@{self.hit}"
+        return f"{self.point}-{self.hit}"
 
 
 def kills() -> Iterator[Kill]:

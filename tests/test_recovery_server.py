@@ -17,16 +17,16 @@ from recovery_verdict import judge
 Note = Callable[[str, object], None]
 
 ORDINARY: Final = {
-    ("sqlite", "http.add_effect.before_commit@1"),
-    ("postgresql", "http.patch_effect.after_commit@1"),
-    ("sqlite", "http.patch_effect.after_commit@2"),
-    ("postgresql", "http.decide_approval.after_commit@1"),
-    ("sqlite", "http.redeem_approval.after_commit@1"),
-    ("postgresql", "http.make_checkpoint.after_commit@3"),
-    ("sqlite", "http.add_candidate.before_commit@1"),
-    ("postgresql", "http.add_check.after_commit@2"),
-    ("sqlite", "deliver.after_send@1"),
-    ("postgresql", "deliver.before_send@1"),
+    ("sqlite", "http.add_effect.before_commit-1"),
+    ("postgresql", "http.patch_effect.after_commit-1"),
+    ("sqlite", "http.patch_effect.after_commit-2"),
+    ("postgresql", "http.decide_approval.after_commit-1"),
+    ("sqlite", "http.redeem_approval.after_commit-1"),
+    ("postgresql", "http.make_checkpoint.after_commit-3"),
+    ("sqlite", "http.add_candidate.before_commit-1"),
+    ("postgresql", "http.add_check.after_commit-2"),
+    ("sqlite", "deliver.after_send-1"),
+    ("postgresql", "deliver.before_send-1"),
 }
 """One of each kind of boundary, on either side of it and on either database."""
 
