@@ -6,7 +6,14 @@ from typing import Self
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from service.settings_outside import ConnectorSettings, OutsideName, SourceReaderSettings
+from service.settings_outside import (
+    CompactorModel,
+    ConnectorSettings,
+    OutsideName,
+    PlainAddress,
+    SourceReaderSettings,
+    check_header_value,
+)
 
 
 class Settings(BaseSettings):
@@ -54,11 +61,22 @@ class Settings(BaseSettings):
     )
     connectors: dict[OutsideName, ConnectorSettings] = Field(
         default_factory=dict,
-        description="Downstreams that commands are delivered to, by name, as JSON: see connectors.md.",
+        description="Downstreams that commands are delivered to, by name, as JSON.",
     )
     source_readers: dict[OutsideName, SourceReaderSettings] = Field(
         default_factory=dict,
-        description="Sources that a resume reads again, by name, as JSON: see connectors.md.",
+        description="Sources that a resume reads again, by name, as JSON.",
+    )
+    compactor_url: PlainAddress | None = Field(
+        default=None,
+        description="Address of an OpenAI-compatible API that writes summaries. Without it: ours.",
+    )
+    compactor_model: CompactorModel | None = Field(
+        default=None, description="The model there that writes summaries; its name stands on each."
+    )
+    compactor_key: SecretStr | None = Field(default=None, description="Credential for that API.")
+    compactor_timeout_seconds: float = Field(
+        default=25, gt=0, le=120, description="How long a model may write one summary before 503."
     )
     failpoints: dict[str, str] = Field(
         default_factory=dict, description="For tests only: points where the process stops, as JSON."
@@ -71,6 +89,11 @@ class Settings(BaseSettings):
     def _refuse_unsafe_pairs(self) -> Self:
         if self.failpoints and not self.failpoints_allowed:
             raise ValueError("MUNIMENT_FAILPOINTS is set: set MUNIMENT_FAILPOINTS_ALLOWED too, or neither")
+        if (self.compactor_url is None) != (self.compactor_model is None):
+            raise ValueError("MUNIMENT_COMPACTOR_URL and MUNIMENT_COMPACTOR_MODEL: set both or neither")
+        if self.compactor_key is not None:
+            # It goes out as a header, and what no header can carry would fail with the first summary.
+            check_header_value(self.compactor_key.get_secret_value())
         if self.database_url is not None and self.master_key is None and self.keystore_url is not None:
             raise ValueError(
                 "a shared key store needs MUNIMENT_MASTER_KEY: a file key would differ by machine"

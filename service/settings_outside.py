@@ -102,10 +102,15 @@ def _check_pointer(text: str) -> str:
 
 Pointer = Annotated[str, Field(max_length=200), AfterValidator(_check_pointer)]
 """A JSON pointer (RFC 6901)."""
-Address = Annotated[str, Field(max_length=2_000, repr=False)]
-"""Where to call. Its query may hold a key, so it is not part of any text form."""
+Address = Annotated[str, Field(max_length=2_000)]
+"""Where to call. Its query may hold a key: a field of this type takes no part in its model's text form."""
+PlainAddress = Annotated[str, Field(max_length=2_000), AfterValidator(lambda text: _check_address(text, ()))]
+"""Where to call, as it stands: without placeholders."""
 OutsideName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 """The name of a connector or reader, as a policy bundle writes names."""
+
+CompactorModel = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:@/+-]{0,199}$")]
+"""The name of a model, as a summary carries it."""
 
 
 class Outside(BaseModel):
@@ -124,7 +129,7 @@ class Outside(BaseModel):
     header_files: Annotated[dict[str, Path], Field(max_length=20), AfterValidator(_check_headers)] = Field(
         default_factory=dict
     )
-    timeout_seconds: Annotated[float, Field(gt=0, le=25)] = 10
+    timeout_seconds: Annotated[float, Field(gt=0, le=20)] = 10
 
     @model_validator(mode="after")
     def _check_all_headers(self) -> Self:
@@ -143,8 +148,8 @@ class ConnectorSettings(Outside):
     not count, since a slow request may still arrive.
     """
 
-    dispatch_url: Address
-    lookup_url: Address
+    dispatch_url: Address = Field(repr=False)
+    lookup_url: Address = Field(repr=False)
     absent_after_seconds: Annotated[float, Field(ge=0, le=3_600)] = 5
     idempotency_key: Annotated[str, Field(max_length=200), AfterValidator(_check_template)] = "{operation_id}"
     reference_pointer: Pointer = "/id"
@@ -166,7 +171,7 @@ class SourceReaderSettings(Outside):
     """
 
     uri_prefix: Annotated[str, Field(max_length=200)]
-    url: Address
+    url: Address = Field(repr=False)
     version_header: Annotated[str, Field(max_length=100)] = "ETag"
     version_pointer: Pointer | None = None
     source: OutsideName

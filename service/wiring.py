@@ -26,7 +26,13 @@ from service.core.tokens import TokenCounter
 from service.evidence.ports import Chunker, FileReader
 from service.executions.expire import EXPIRE_TOPIC
 from service.executions.lapse import LAPSE_TOPIC
-from service.executions.ports import NO_CONNECTORS, NO_SOURCE_READERS, Connectors, SourceReaders
+from service.executions.ports import (
+    NO_CONNECTORS,
+    NO_SOURCE_READERS,
+    Compactor,
+    Connectors,
+    SourceReaders,
+)
 from service.identity.directory import TenantDirectory
 from service.identity.model import Caller
 from service.identity.projects import MEMBER_REMOVED_TOPIC
@@ -46,7 +52,7 @@ from service.migrations.migrate import migrate
 from service.policies.model import NO_BUNDLE
 from service.retrieval.ports import Embedder, SparseEncoder, VectorIndex
 from service.settings import Settings
-from service.wiring_outside import build_outside
+from service.wiring_outside import build_compactor, build_outside
 
 if TYPE_CHECKING:
     from service.retrieval.search import Retriever
@@ -95,6 +101,8 @@ class Runtime:
     connectors: Connectors = NO_CONNECTORS
     readers: SourceReaders = NO_SOURCE_READERS
     deliveries: DeliveryWorkers | None = None
+    compactor: Compactor | None = None
+    """The model that an operator chose to write summaries; without one they are chosen sentences."""
     _closing: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
 
     def unit(
@@ -206,6 +214,7 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
             connectors=outside.connectors,
             readers=outside.readers,
             deliveries=outside.deliveries,
+            compactor=build_compactor(settings),
             _closing=building.pop_all(),
         )
 

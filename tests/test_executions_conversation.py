@@ -18,6 +18,7 @@ from executions_world import (
     open_world,
 )
 
+from service.context.references import RecordReferences
 from service.core.database import Database
 from service.core.errors import Invalid, NotFound
 from service.executions.conversation.model import NewSummary, Pin, PinKind, Summary, TurnRole
@@ -40,7 +41,8 @@ def _pin(world: World, run: Execution, kind: PinKind, *turn_ids: str, text: str 
 
 def _summarise(world: World, run: Execution, new: NewSummary) -> Summary:
     with world.unit() as unit:
-        return summarise(run.id, new, unit=unit, bundle=world.bundle)
+        references = RecordReferences(unit, world.bundle)
+        return summarise(run.id, new, unit=unit, bundle=world.bundle, references=references)
 
 
 def test_turns_are_numbered_in_their_run_and_the_newest_are_answered_in_order(world: World) -> None:

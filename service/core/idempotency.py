@@ -124,12 +124,17 @@ class IdempotencyStore:
         if row is None:
             # The first request ended without doing anything between our two statements.
             raise StillRunning("Try again in a moment.")
-        if row.request_hash != request_hash:
-            raise KeyReused("Send a new key, or repeat the first request unchanged.")
-        if row.erased:
-            raise Gone
-        body = "" if row.body is None else self._cipher.open(row.body, place=_place(key_hash))
-        return Kept(row.status, dict(row.headers), body, row.project_id)
+        return self._kept(row, request_hash)
+
+    def find(self, *, key: str, request: str, now: datetime) -> Kept | None:
+        """Answer what the key was first answered, or `None` when nothing is kept; takes nothing.
+
+        Raises `KeyReused` and `Gone` as `claim` does.
+        """
+        row = self._row(self._cipher.keyed_hash(key))
+        if row is None or row.expires_at <= now:
+            return None
+        return self._kept(row, self._cipher.keyed_hash(request))
 
     def keep(self, *, key: str, answer: Kept, refs: Sequence[str], subjects: Sequence[str]) -> None:
         """Keep the answer under a claimed key. `refs` are the items, `subjects` the persons in its text."""
@@ -187,6 +192,14 @@ class IdempotencyStore:
                 )
             ).all()
         )
+
+    def _kept(self, row: IdempotencyRow, request_hash: str) -> Kept:
+        if row.request_hash != request_hash:
+            raise KeyReused("Send a new key, or repeat the first request unchanged.")
+        if row.erased:
+            raise Gone
+        body = "" if row.body is None else self._cipher.open(row.body, place=_place(row.key_hash))
+        return Kept(row.status, dict(row.headers), body, row.project_id)
 
     def _row(self, key_hash: str) -> IdempotencyRow | None:
         return self._session.exec(

@@ -1,6 +1,6 @@
 """What runs need from outside: where their commands are delivered, and where their sources are read again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
@@ -54,7 +54,7 @@ class FoundAnswer:
 
 
 class Connector(Protocol):
-    """One downstream that commands are delivered to. Its calls take at most twice `timeout`.
+    """One downstream that commands are delivered to. Each call takes at most `timeout`.
 
     Never called inside a transaction. Whatever fails is an answer, never an exception.
     """
@@ -109,6 +109,22 @@ class SourceReaders(Protocol):
         """Read a source now; `None` when no reader of this tenant covers that address.
 
         Never called inside a transaction. Raises `core.errors.Unavailable` when the source does not answer.
+        """
+        ...
+
+
+class Compactor(Protocol):
+    """A model that an operator chose to write summaries. Never called inside a transaction."""
+
+    @property
+    def model(self) -> str:
+        """The name under which its summaries stand."""
+        ...
+
+    def write(self, said: Sequence[tuple[str, str]], *, tokens_max: int) -> str:
+        """Answer prose of about `tokens_max` tokens on what was said: labels with their texts, in order.
+
+        Raises `CompactorUnavailable` when it does not answer in time, or with no text.
         """
         ...
 

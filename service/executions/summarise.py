@@ -1,4 +1,4 @@
-"""Keeping a summary that the client wrote over a range of turns."""
+"""Keeping a summary over a range of turns."""
 
 from service.audit.model import Action
 from service.audit.record import record
@@ -6,19 +6,24 @@ from service.core.errors import Invalid
 from service.executions.conversation.model import NewSummary, Summary
 from service.executions.hold import hold, refuse_full
 from service.executions.keep import keeps_text
-from service.executions.model import SUMMARIES_MAX
+from service.executions.model import SUMMARIES_MAX, Execution
+from service.executions.ports import References
 from service.executions.refusals import SummaryUnknown
+from service.executions.sources import pin_sources
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
 from service.policies.model import Bundle
 
 
-def summarise(execution_id: str, new: NewSummary, *, unit: Unit, bundle: Bundle) -> Summary:
-    """Keep a summary with its source range and model. The turns under it stay, and outrank it.
+def summarise(
+    execution_id: str, new: NewSummary, *, unit: Unit, bundle: Bundle, references: References
+) -> Summary:
+    """Keep a summary that the client wrote, with its source range and model.
 
-    Raises `Invalid` for a range that was not said, `SummaryUnknown` for one to supersede that is not here.
+    Raises `Invalid` for a range that was not said, `SummaryUnknown` for one to supersede that is not here,
+    and `ReferenceNotFound` for a source of ours that the caller may not read.
     """
-    tokens = unit.tokens.count(new.text)
+    pin_sources(new.derived_from, references, pointer="/derived_from")
     store = ExecutionStore.of(unit)
     execution = hold(store, execution_id, unit=unit)
     if not 1 <= new.from_sequence <= new.to_sequence:
@@ -27,21 +32,30 @@ def summarise(execution_id: str, new: NewSummary, *, unit: Unit, bundle: Bundle)
         raise Invalid("is after the last turn", pointer="/to_sequence")
     if new.supersedes and store.conversation.find_summary(execution_id, new.supersedes) is None:
         raise SummaryUnknown(pointer="/supersedes")
-    latest = store.latest_summary(execution_id)
+    return keep_summary(execution, new, store=store, unit=unit, bundle=bundle)
+
+
+def keep_summary(
+    execution: Execution, new: NewSummary, *, store: ExecutionStore, unit: Unit, bundle: Bundle
+) -> Summary:
+    """Keep a summary of a held run under the next version. The turns under it stay, and outrank it."""
+    latest = store.latest_summary(execution.id)
     version = 1 if latest is None else latest.version + 1
     refuse_full(version - 1, SUMMARIES_MAX)
+    keep_text = keeps_text(execution, bundle)
     summary = Summary(
         id=unit.ids(),
         execution_id=execution.id,
         version=version,
         from_sequence=new.from_sequence,
         to_sequence=new.to_sequence,
-        text=new.text,
+        text=new.text if keep_text else None,
         model=new.model,
-        tokens=tokens,
+        tokens=unit.tokens.count(new.text),
         supersedes=new.supersedes,
+        derived_from=new.derived_from,
         at=unit.now,
     )
-    store.conversation.add_summary(summary, person=execution.person, keep_text=keeps_text(execution, bundle))
+    store.conversation.add_summary(summary, person=execution.person, keep_text=keep_text)
     record(unit, Action.SUMMARY_ADDED, kind="execution", ref=execution.id, summary=summary.id)
     return summary

@@ -75,17 +75,24 @@ class PinAnswer(Answer):
 
 
 class AddSummary(Request):
-    """A summary of a range of turns, both ends included, and the model that wrote it."""
+    """A summary of a range of turns, both ends included, and the model that wrote it.
 
-    from_sequence: Sequence
-    to_sequence: Sequence
-    text: Annotated[Text, Field(min_length=1, max_length=200_000)]
-    model: Name
+    Without `text` the service writes it: over the range or, without one, over all that was said, in place of
+    the newest summary. `max_tokens` then bounds the sentences; what must survive comes on top. `model` may
+    name who is to write them.
+    """
+
+    from_sequence: Sequence | None = None
+    to_sequence: Sequence | None = None
+    text: Annotated[Text, Field(min_length=1, max_length=200_000)] | None = None
+    model: Name | None = None
     supersedes: Id | None = None
+    derived_from: Annotated[tuple[Reference, ...], Field(max_length=500)] = ()
+    max_tokens: Annotated[int, Field(ge=50, le=4_000)] | None = None
 
 
 class SummaryAnswer(Answer):
-    """A kept summary."""
+    """A kept summary. `text` is `null` where the run's retention class keeps none."""
 
     id: str
     version: int
@@ -94,4 +101,6 @@ class SummaryAnswer(Answer):
     model: str
     tokens: int
     supersedes: str | None
+    derived_from: list[str]
+    text: str | None
     at: When

@@ -104,6 +104,15 @@ class Edge:
             return self.write(work)
         return _respond(self.transact(lambda unit: self._once(attempt, work, unit)))
 
+    def find_answer(self) -> Response | None:
+        """Answer what this request was answered before under its `Idempotency-Key`, `None` when it is new.
+
+        For what is slow and comes before the writing: `create` tells a repeat too, but only then.
+        """
+        attempt = attempt_of(self.request, self.state)
+        kept = None if attempt is None else self.look(attempt.find)
+        return None if kept is None else kept.response()
+
     def derive(self, work: Callable[[Unit], Derived]) -> Response:
         """Answer what long reading works out: it blocks no writer, and a short transaction keeps it.
 

@@ -1,4 +1,4 @@
-"""Routes of what is said in a run: turns, pins, summaries."""
+"""Routes of what is said in a run: turns and pins."""
 
 from typing import Final
 
@@ -9,22 +9,19 @@ from service.entry.http.edge import Edge, PathId, Reply, needs, new_router, oper
 from service.entry.http.executions_examples import EXAMPLE_ID
 from service.entry.http.executions_shapes import run_reply
 from service.executions import refusals
-from service.executions.conversation.model import NewSummary, NewTurn, Pin, PinKind, TurnRole
+from service.executions.conversation.model import NewTurn, Pin, PinKind, TurnRole
 from service.executions.model import Execution
 from service.executions.pin import resolve_pin, set_pin
 from service.executions.say import say
 from service.executions.store import ExecutionStore
-from service.executions.summarise import summarise
 from service.identity.matrix import EXECUTIONS_WRITE
 from service.identity.unit import Unit
 from service.policies.active import active_bundle
 from service.wire.conversation import (
-    AddSummary,
     AddTurn,
     PinAnswer,
     ResolvePin,
     SetPin,
-    SummaryAnswer,
     TurnAnswer,
 )
 
@@ -126,42 +123,6 @@ def patch_pin(
         return _pin_reply(pin, unit, status=200)
 
     return edge.write(work)
-
-
-@router.post(
-    "/executions/{execution_id}/summaries",
-    **operation(
-        summary="Keep a summary of a range of turns",
-        answer=SummaryAnswer,
-        status=201,
-        example={
-            "from_sequence": 1,
-            "to_sequence": 80,
-            "text": "The user asked for the status of plot 18.",
-            "model": "gpt-4o",
-        },
-        problems=[*_WRITING, refusals.SummaryUnknown],
-    ),
-)
-def add_summary(execution_id: PathId, body: AddSummary, edge: Edge = needs(EXECUTIONS_WRITE)) -> Response:
-    """Keep a summary with its source range and the model that wrote it. The turns under it stay."""
-    new = NewSummary(body.from_sequence, body.to_sequence, body.text, body.model, body.supersedes)
-
-    def work(unit: Unit) -> Reply:
-        kept = summarise(execution_id, new, unit=unit, bundle=active_bundle(unit))
-        answer = SummaryAnswer(
-            id=kept.id,
-            version=kept.version,
-            from_sequence=kept.from_sequence,
-            to_sequence=kept.to_sequence,
-            model=kept.model,
-            tokens=kept.tokens,
-            supersedes=kept.supersedes,
-            at=kept.at,
-        )
-        return run_reply(answer, _run(execution_id, unit), status=201, refs=(kept.id,))
-
-    return edge.create(work)
 
 
 def _pin_reply(pin: Pin, unit: Unit, *, status: int) -> Reply:

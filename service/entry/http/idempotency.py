@@ -36,12 +36,11 @@ class Attempt:
         Raises what `IdempotencyStore.claim` raises, and `NotFound` when the answer's project is no longer
         the caller's.
         """
-        kept = _store(unit).claim(key=self.key, request=self.request, now=unit.now)
-        if kept is None:
-            return None
-        if kept.project_id is not None:
-            unit.project_of(kept.project_id)
-        return Answered(kept.status, {**kept.headers, REPLAYED_HEADER: "true"}, kept.body)
+        return _again(_store(unit).claim(key=self.key, request=self.request, now=unit.now), unit)
+
+    def find(self, unit: Unit) -> Answered | None:
+        """Answer the kept answer as `claim` does, or `None` when there is none; claims nothing."""
+        return _again(_store(unit).find(key=self.key, request=self.request, now=unit.now), unit)
 
     def keep(self, unit: Unit, answered: Answered, reply: Reply) -> None:
         """Keep the answer in the transaction that did the work."""
@@ -63,6 +62,14 @@ def attempt_of(request: Request, state: RequestState) -> Attempt | None:
     # No part but the last can hold a line break, so that different parts never join to the same text.
     key = "\n".join((state.caller.principal, request.method, request.url.path, keys[0]))
     return Attempt(key, f"{request.url.query}\n{state.body_digest}")
+
+
+def _again(kept: Kept | None, unit: Unit) -> Answered | None:
+    if kept is None:
+        return None
+    if kept.project_id is not None:
+        unit.project_of(kept.project_id)
+    return Answered(kept.status, {**kept.headers, REPLAYED_HEADER: "true"}, kept.body)
 
 
 def _store(unit: Unit) -> IdempotencyStore:

@@ -93,13 +93,15 @@ class NewSummary:
     text: str
     model: str
     supersedes: str | None = None
+    derived_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A summary of the turns `from_sequence` to `to_sequence`, both included, and the model that wrote it.
 
-    It never outranks the turns under it. `version` counts the summaries of the run.
+    It never outranks the turns under it. `version` counts the summaries of the run, `derived_from` are
+    references to what it rests on beside the turns.
     """
 
     id: str
@@ -111,4 +113,5 @@ class Summary:
     model: str
     tokens: int
     supersedes: str | None
+    derived_from: Sequence[str]
     at: datetime

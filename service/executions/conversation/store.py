@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from sqlalchemy import insert
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, func, select
 
 from service.executions.conversation.model import Pin, PinKind, Summary, Turn, TurnRole
 from service.executions.conversation.tables import PinRow, SummaryRow, TurnRow
@@ -61,6 +61,20 @@ class ConversationStore:
             query = query.where(TurnRow.sequence <= to_sequence)
         rows = self._session.exec(query.order_by(col(TurnRow.sequence).desc()).limit(last)).all()
         return [self._turn(row) for row in reversed(rows)]
+
+    def count_texts(self, execution_id: str, *, from_sequence: int, to_sequence: int) -> int:
+        """Count the turns of a range (both ends included) whose text is kept."""
+        return self._session.exec(
+            select(func.count())
+            .select_from(TurnRow)
+            .where(
+                TurnRow.tenant_id == self._tenant_id,
+                TurnRow.execution_id == execution_id,
+                TurnRow.sequence >= from_sequence,
+                TurnRow.sequence <= to_sequence,
+                col(TurnRow.text).is_not(None),
+            )
+        ).one()
 
     def find_turn(self, turn_id: str) -> Turn | None:
         """Answer a turn of any run of the tenant, or `None`."""
@@ -139,6 +153,7 @@ class ConversationStore:
                 model=summary.model,
                 tokens=summary.tokens,
                 supersedes=summary.supersedes,
+                derived_from=list(summary.derived_from),
                 created_at=summary.at,
             )
         )
@@ -207,5 +222,6 @@ class ConversationStore:
             model=row.model,
             tokens=row.tokens,
             supersedes=row.supersedes,
+            derived_from=tuple(row.derived_from),
             at=row.created_at,
         )
