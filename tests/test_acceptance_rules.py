@@ -138,6 +138,13 @@ def test_a_requirement_has_a_hash_of_its_inputs_only_where_it_declares_some_and_
     assert hash_inputs([replace(LOGIN, depends_on=("src/login", "docs"))], known) == {}
 
 
+def test_a_folder_of_very_many_entries_counts_as_unknown() -> None:
+    known = {f"src/login/{number}.py": "1" for number in range(2_000)}
+
+    assert hash_inputs([LOGIN], known).keys() == {"login"}
+    assert hash_inputs([LOGIN], known | {"src/login/one-more.py": "1"}) == {}
+
+
 def test_the_policy_may_forbid_it() -> None:
     same = _candidates(("A", {"src/login": "1"}), ("B", {"src/login": "1"}))
 

@@ -4,11 +4,11 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from service.core.hashing import hash_json
+from service.core.hashing import hash_json, hash_text
 from service.executions.model import Requirement
 from service.executions.work.model import Step
 
-_ENTRIES_MAX: Final = 10_000
+_ENTRIES_MAX: Final = 2_000
 """A declared folder that covers more entries counts as unknown: hashing them all would hold up the run."""
 
 
@@ -30,24 +30,23 @@ def hash_inputs(requirements: Sequence[Requirement], known: Mapping[str, str]) -
     the snapshots of a run stay small however much its requirements declare.
     """
     names = sorted(known)
-    found: dict[str, list[list[str]] | None] = {}
+    # Each is hashed once, however many requirements declare it: a folder may hold thousands of entries.
+    every = {declared for requirement in requirements for declared in requirement.depends_on}
+    found = {declared: _hash_covered(declared, names, known) for declared in every}
     hashes = {}
     for requirement in requirements:
-        parts = []
-        for declared in sorted(set(requirement.depends_on)):
-            if declared not in found:
-                found[declared] = _covered(declared, names, known)
-            parts.append(found[declared])
-        if parts and None not in parts:
+        parts = {declared: found[declared] for declared in requirement.depends_on}
+        if parts and None not in parts.values():
             hashes[requirement.id] = hash_json(parts)
     return hashes
 
 
-def _covered(declared: str, names: Sequence[str], known: Mapping[str, str]) -> list[list[str]] | None:
+def _hash_covered(declared: str, names: Sequence[str], known: Mapping[str, str]) -> str | None:
     folder = declared.rstrip("/")
     # "0" follows "/" in the order of characters: between the two stands exactly what is below the folder.
     below = names[bisect_left(names, f"{folder}/") : bisect_left(names, f"{folder}0")]
-    entries = dict.fromkeys([*below, *(name for name in (folder, declared) if name in known)])
+    entries = dict.fromkeys([*(name for name in (folder, declared) if name in known), *below])
     if not 0 < len(entries) <= _ENTRIES_MAX:
         return None
-    return [[name, known[name]] for name in sorted(entries)]
+    # Neither names nor hashes hold white space, so that different entries never make the same lines.
+    return hash_text("".join(f"{name} {known[name]}\n" for name in entries))
