@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from io import StringIO
 from xml.etree import ElementTree as ET
 
@@ -63,6 +64,10 @@ def rehearsed(*played: Trial, scenario: str = "order", findings: Sequence[Findin
     return Rehearsed(seed=7, trials_each=3, baselines=(baseline,), trials=played)
 
 
+def parsed(report: Rehearsed) -> ET.Element:
+    return ET.fromstring(report_junit(report))  # noqa: S314 - our own document
+
+
 def test_an_agent_that_mostly_passes_is_not_one_that_passes() -> None:
     [one] = tally(trials([PASSED, PASSED, FAILED, PASSED]))
 
@@ -109,6 +114,19 @@ def test_shares_are_sliced_by_length_writes_and_handoffs() -> None:
     ]
 
 
+def test_numbers_of_two_profiles_are_told_apart() -> None:
+    both = [replace(trial, profile=name) for name in ("a", "b") for trial in trials([PASSED])]
+    baselines = tuple(replace(rehearsed().baselines[0], profile=name) for name in ("a", "b"))
+    report = Rehearsed(seed=7, trials_each=1, baselines=baselines, trials=tuple(both))
+
+    fields = report_fields(report)
+
+    assert [one["name"] for one in fields["profiles"]] == ["a", "b"]
+    assert [one["name"] for one in fields["scenarios"]] == ["order [a]", "order [b]"]
+    assert "handoffs: 1 [b]" in {one["name"] for one in fields["slices"]}
+    assert [suite.get("name") for suite in parsed(report)] == ["order [a]", "order [b]"]
+
+
 def test_the_table_fits_80_columns_and_names_what_was_found() -> None:
     out = StringIO()
     played = [*trials([PASSED, FAILED], words="orders x was carried out 2 times"), *trials([PASSED], TWICE)]
@@ -144,7 +162,7 @@ def test_junit_has_one_case_for_each_interruption_and_one_for_the_uninterrupted_
         *trials([Verdict.NOT_REACHED], Interruption(TWICE.kills[1:])),
     ]
 
-    suite = ET.fromstring(report_junit(rehearsed(*played)))[0]  # noqa: S314 - our own document
+    suite = parsed(rehearsed(*played))[0]
 
     assert [len(case) and case[0].tag for case in suite] == [0, "failure", 0, "error", "skipped"]
     assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
@@ -160,7 +178,7 @@ def test_hostile_names_keep_every_report_well_formed() -> None:
     report = rehearsed(*trials([FAILED], cut, scenario=HOSTILE, words=HOSTILE), scenario=HOSTILE)
     out = StringIO()
 
-    root = ET.fromstring(report_junit(report))  # noqa: S314 - our own document
+    root = parsed(report)
     print_report(Console(file=out, width=80), report)
 
     assert root[0].get("tests") == "2"

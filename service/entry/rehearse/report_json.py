@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any, Final
 
 from service.entry.rehearse.model import Baseline, Call, Fault, Finding, Rehearsed, Trial
-from service.entry.rehearse.summary import Share, Tally, all_passed, share, shares, slices, tally
+from service.entry.rehearse.summary import Share, Tally, all_passed, name_for, share, shares, slices, tally
 
 SCHEMA_VERSION: Final = 1
 _CALLS_MAX: Final = 1_000
@@ -23,7 +23,9 @@ def report_fields(rehearsed: Rehearsed) -> Mapping[str, Any]:
         "profiles": [
             _share(one) for one in shares(tallies, lambda one: [one.profile] if one.profile else [])
         ],
-        "scenarios": [_share(one) for one in shares(tallies, lambda one: [one.scenario])],
+        "scenarios": [
+            _share(one) for one in shares(tallies, lambda one: [name_for(one.scenario, one.profile)])
+        ],
         "slices": [_share(one) for one in slices(rehearsed)],
         "uninterrupted": [_baseline(one) for one in rehearsed.baselines],
         "interruptions": [_tally(one) for one in tallies],

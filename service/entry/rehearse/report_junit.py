@@ -6,7 +6,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from service.entry.rehearse.model import Baseline, Fault, Finding, Rehearsed, Verdict
-from service.entry.rehearse.summary import Tally, tally
+from service.entry.rehearse.summary import Tally, name_for, tally
 
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -16,7 +16,7 @@ def report_junit(rehearsed: Rehearsed) -> bytes:
     tallies = tally(rehearsed.trials)
     root = Element("testsuites", name="muniment rehearse")
     for baseline in rehearsed.baselines:
-        name = _suite_name(baseline.profile, baseline.scenario)
+        name = name_for(baseline.scenario, baseline.profile)
         own = [one for one in tallies if (one.profile, one.scenario) == (baseline.profile, baseline.scenario)]
         suite = SubElement(root, "testsuite", name=_clean(name))
         _uninterrupted(suite, name, baseline)
@@ -69,10 +69,6 @@ def _say(case: Element, kind: str, lines: Iterable[str], *, message: str | None 
     known: Sequence[str] = [_clean(line) for line in lines]
     if known:
         SubElement(case, kind, message=_clean(message or known[0]), type=kind).text = "\n".join(known)
-
-
-def _suite_name(profile: str | None, scenario: str) -> str:
-    return scenario if profile is None else f"{scenario} [{profile}]"
 
 
 def _finding_line(finding: Finding) -> str:

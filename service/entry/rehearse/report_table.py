@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from service.entry.rehearse.model import Baseline, Code, Rehearsed, Verdict
-from service.entry.rehearse.summary import Share, Tally, share, shares, slices, tally
+from service.entry.rehearse.summary import Share, Tally, name_for, share, shares, slices, tally
 
 _DETAILS_MAX = 40
 
@@ -19,7 +19,7 @@ def print_report(console: Console, rehearsed: Rehearsed) -> None:
     tallies = tally(rehearsed.trials)
     for baseline in rehearsed.baselines:
         own = [one for one in tallies if (one.profile, one.scenario) == (baseline.profile, baseline.scenario)]
-        name = baseline.scenario if baseline.profile is None else f"{baseline.scenario} [{baseline.profile}]"
+        name = name_for(baseline.scenario, baseline.profile)
         console.rule(f"[bold]{_plain(name)}")
         _print_baseline(console, baseline)
         if own:
@@ -29,7 +29,7 @@ def print_report(console: Console, rehearsed: Rehearsed) -> None:
         console.rule("[bold]Together")
         groups = [
             *shares(tallies, lambda one: [f"profile {one.profile}"] if one.profile else []),
-            *shares(tallies, lambda one: [one.scenario]),
+            *shares(tallies, lambda one: [name_for(one.scenario, one.profile)]),
             *slices(rehearsed),
             share("everything", tallies),
         ]
@@ -78,7 +78,7 @@ def _print_details(console: Console, tallies: Sequence[Tally]) -> None:
     if failed:
         console.rule("[bold]What was found")
     for one in failed[:_DETAILS_MAX]:
-        console.print(_plain(f"{one.scenario}, {one.interruption}"))
+        console.print(_plain(f"{name_for(one.scenario, one.profile)}, {one.interruption}"))
         for finding in dict.fromkeys(found for trial in one.trials for found in trial.findings):
             console.print(f"  [red]{finding.code}[/]: {_plain(finding.message)}")
     if len(failed) > _DETAILS_MAX:

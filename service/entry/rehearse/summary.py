@@ -113,6 +113,11 @@ def shares(
     return tuple(share(f"{prefix}{name}", groups[name]) for name in sorted(groups))
 
 
+def name_for(name: str, profile: str | None) -> str:
+    """Answer a name that tells profiles apart: numbers of two profiles are never mixed under one."""
+    return name if profile is None else f"{name} [{profile}]"
+
+
 def slices(rehearsed: Rehearsed) -> tuple[Share, ...]:
     """Answer the interruptions by the run's length, its external writes, and how often it changed hands."""
     baselines = {(one.profile, one.scenario): one for one in rehearsed.baselines}
@@ -122,9 +127,9 @@ def slices(rehearsed: Rehearsed) -> tuple[Share, ...]:
 
     tallies = tally(rehearsed.trials)
     return (
-        *shares(tallies, lambda one: [_length(of(one))], prefix="length: "),
-        *shares(tallies, lambda one: [_writes(of(one))], prefix="external writes: "),
-        *shares(tallies, lambda one: [str(len(one.interruption.kills))], prefix="handoffs: "),
+        *shares(tallies, lambda one: [name_for(_length(of(one)), one.profile)], prefix="length: "),
+        *shares(tallies, lambda one: [name_for(_writes(of(one)), one.profile)], prefix="external writes: "),
+        *shares(tallies, lambda one: [name_for(_handoffs(one), one.profile)], prefix="handoffs: "),
     )
 
 
@@ -158,6 +163,10 @@ def _length(baseline: Baseline) -> str:
     if calls <= _SHORT:
         return f"up to {_SHORT} calls"
     return f"up to {_MEDIUM} calls" if calls <= _MEDIUM else f"over {_MEDIUM} calls"
+
+
+def _handoffs(one: Tally) -> str:
+    return str(len(one.interruption.kills))
 
 
 def _writes(baseline: Baseline) -> str:
