@@ -8,13 +8,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks.figures import Spread, paired_ratio
-from benchmarks.growth_sides import Exchange, Side, Took, peer_side, service_side, verbs_side
+from benchmarks.figures import Spread, paired_ratio, timed
+from benchmarks.growth_sides import Exchange, ServiceSide, Side, Took, peer_side, service_side, verbs_side
 
 _WINDOW: Final = 20
 """Exchanges before a mark that its figures are taken from; before the first marks fewer."""
 _QUESTION_BYTES: Final = 80
 _WARMING: Final = 3
+_REPEATS: Final = 9
 _PEERS: Final = ("LangGraph", "LangGraph, DeltaChannel (experimental)")
 _OURS: Final = ("verbs in process", "service over HTTP")
 
@@ -36,6 +37,8 @@ class Kept:
 
     took: list[Took] = field(default_factory=list)
     sizes: dict[int, int] = field(default_factory=dict)
+    resumed: dict[int, Sequence[float]] = field(default_factory=dict)
+    packed: dict[int, Sequence[float]] = field(default_factory=dict)
 
     def until(self, mark: int) -> Sequence[Took]:
         """The exchanges of the window that ends at `mark` messages."""
@@ -66,6 +69,9 @@ def _run(case: Case, sides: Mapping[str, Side]) -> tuple[Mapping[str, Kept], Map
         side.begin("warming")
         for _ in range(_WARMING):
             side.exchange(next(exchanges))
+        if isinstance(side, ServiceSide):
+            side.resume()
+            side.package()
         side.begin("measured")
     kept = {name: Kept() for name in sides}
     before = {name: side.size() for name, side in sides.items()}
@@ -78,7 +84,13 @@ def _run(case: Case, sides: Mapping[str, Side]) -> tuple[Mapping[str, Kept], Map
         if messages in case.marks:
             given_at[messages] = given
             for name, side in sides.items():
-                kept[name].sizes[messages] = side.size() - before[name]
+                size = side.size()
+                kept[name].sizes[messages] = size - before[name]
+                if isinstance(side, ServiceSide):
+                    kept[name].resumed[messages] = [timed(side.resume)[0] for _ in range(_REPEATS)]
+                    kept[name].packed[messages] = [timed(side.package)[0] for _ in range(_REPEATS)]
+                    # Kept packages are no part of the conversation.
+                    before[name] += side.size() - size
     return kept, given_at
 
 
@@ -99,6 +111,10 @@ def _report(case: Case, kept: Mapping[str, Kept], given_at: Mapping[int, int]) -
         alone = [[took.checkpoint for took in kept[name].until(mark)] for mark in case.marks]
         growth = Spread(tuple(alone[-1])).median / Spread(tuple(alone[0])).median
         _row(name, [*map(_times, alone), f"x {growth:.2f}"])
+    served = kept[_OURS[1]]
+    print("Resuming, and a package of 8,000 tokens (of the newest 70 turns), over HTTP, milliseconds:")
+    _row("resume", [_times(served.resumed[mark]) for mark in case.marks])
+    _row("package", [_times(served.packed[mark]) for mark in case.marks])
     print("Megabytes that the conversation added to the database, and over the bytes given:")
     _row("given", [f"{given_at[mark] / 1e6:.2f}" for mark in case.marks])
     for name, one in kept.items():

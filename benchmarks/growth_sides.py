@@ -79,8 +79,10 @@ class ServiceSide:
 
     client: httpx.Client
     database: Path
-    execution: str = ""
+    id: str = ""
+    contract_hash: str = ""
     version: int = 0
+    lease: dict[str, str] = field(default_factory=dict)
 
     def begin(self, name: str) -> None:
         """Open a run."""
@@ -94,18 +96,18 @@ class ServiceSide:
                 "retention_class": "operational",
             },
         )
-        self.execution, self.version = f"/executions/{opened['id']}", 1
+        self.id, self.contract_hash, self.version, self.lease = opened["id"], opened["contract_hash"], 1, {}
 
     def exchange(self, exchange: Exchange) -> Took:
         """Record two turns and move the run."""
         start = time.perf_counter()
-        self._post(f"{self.execution}/turns", {"role": "user", "text": exchange.question})
-        self._post(f"{self.execution}/turns", {"role": "assistant", "text": exchange.reply})
+        self._post(f"/executions/{self.id}/turns", {"role": "user", "text": exchange.question})
+        self._post(f"/executions/{self.id}/turns", {"role": "assistant", "text": exchange.reply})
         said = time.perf_counter()
         moved = self._post(
-            f"{self.execution}/checkpoints",
+            f"/executions/{self.id}/checkpoints",
             {"transition": "advance", "cost": "0.01", "state": {"next_action": exchange.next_action}},
-            {"If-Match": f'"{self.version}"'},
+            version=self.version,
         )
         self.version = moved["version"]
         end = time.perf_counter()
@@ -115,8 +117,30 @@ class ServiceSide:
         """The bytes of the record."""
         return size_of(self.database)
 
-    def _post(self, path: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> dict[str, Any]:
-        answer = self.client.post(path, json=body, headers=headers)
+    def resume(self) -> None:
+        """Go on with the run as a fresh session does, and keep its lease."""
+        resumed = self._post(f"/executions/{self.id}/resume", {"contract_hash": self.contract_hash})
+        self.lease = {"Fencing-Token": str(resumed["lease"]["fencing_token"])}
+
+    def package(self) -> None:
+        """Ask for the context of the next call."""
+        self._post(
+            "/context-packages",
+            {
+                "project": "alpha",
+                "execution_id": self.id,
+                "purpose": "service",
+                "encoding": "o200k_base",
+                "max_tokens": 8_000,
+                "reply_reserve": 1_000,
+                "profile": "default",
+                "render": "markdown",
+            },
+        )
+
+    def _post(self, path: str, body: dict[str, Any], version: int | None = None) -> dict[str, Any]:
+        matched = {} if version is None else {"If-Match": f'"{version}"'}
+        answer = self.client.post(path, json=body, headers={**self.lease, **matched})
         answer.raise_for_status()
         found: dict[str, Any] = answer.json()
         return found
