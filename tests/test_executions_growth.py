@@ -9,6 +9,7 @@ import pytest
 from conftest import FixedClock
 from executions_world import AGENT, SEEN, World, open_world
 from meter import Reading, metered
+from resume_world import take
 
 from service.adapters.chunker import SemanticChunker
 from service.context.references import RecordReferences
@@ -39,12 +40,13 @@ class LongRun:
     run: Execution
     number: int = 0
 
-    def grow(self, turns: int) -> None:
+    def grow(self, turns: int, *names: str) -> None:
+        """Make the calls of these names, or all, until so many turns are reached."""
         with self.world.unit() as unit:
             while self.number < turns:
                 self.number += 1
-                for call in self.calls.values():
-                    call(unit)
+                for name in names or self.calls:
+                    self.calls[name](unit)
 
     @property
     def calls(self) -> Mapping[str, Callable[[Unit], object]]:
@@ -138,6 +140,22 @@ def _cost_of_a_check(long_run: LongRun) -> Reading:
     long_run.world.submit(long_run.run)
     with metered(long_run.world.database) as reading:
         long_run.world.grade(long_run.run)
+    return reading
+
+
+def test_resuming_reads_as_much_after_300_turns_as_after_10(long_run: LongRun) -> None:
+    long, short = (LongRun(long_run.world, long_run.world.open(AGENT)) for _ in range(2))
+    long.grow(LATE, "turn", "observation", "checkpoint")
+    short.grow(EARLY, "turn", "observation", "checkpoint")
+
+    late, early = (_cost_of_resuming(one) for one in (long, short))
+
+    assert late == early
+
+
+def _cost_of_resuming(long_run: LongRun) -> Reading:
+    with metered(long_run.world.database) as reading:
+        take(long_run.world, long_run.run)
     return reading
 
 
