@@ -180,6 +180,7 @@ def test_the_whole_ledger_is_handed_over(site: Site, agent: dict[str, str]) -> N
         "blockers": [],
         "checks": [NOT_CHECKED],
         "effects": [{"operation_id": "seed-order-8", "status": "intended"}],
+        "environment": {},
         "approvals": [],
     }
     assert text.headers["Content-Type"].startswith("text/plain")

@@ -34,6 +34,7 @@ ROWS: list[tuple[str, str]] = [
     (r"POST /v1/executions/\{\w+\}/cancel", ". + . . . . + . ."),
     (r"POST /v1/executions/\{\w+\}/retry", ". . . . . . + . ."),
     (r"POST /v1/executions/\{\w+\}/effects/\{\w+\}/reconcile", "+ + . . . . + . ."),
+    (r"DELETE /v1/executions/\{\w+\}/lease", "+ + . . . . . . ."),
     (r"(POST|PUT|PATCH) /v1/executions.*", "+ + . . . . . . ."),
     (r"GET /v1/executions.*", "+ + + + . . + + ."),
     (r"POST /v1/approvals/\{\w+\}/decision", ". + + . . . + . ."),

@@ -67,7 +67,8 @@ def test_every_operation_has_an_example_that_its_schema_accepts(
     faults = []
     for name, operation in operations:
         examples = list(_examples(operation))
-        if not examples:
+        # What takes and answers nothing has nothing to show.
+        if not examples and "204" not in operation["responses"]:
             faults.append(f"{name}: no example")
         for schema, example in examples:
             whole = {**schema, "components": document["components"]}

@@ -1,5 +1,6 @@
 """Moving a run: one valid transition with its working state."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,6 +16,7 @@ from service.executions.model import (
     Checkpoint,
     Execution,
     NewCheckpoint,
+    PinnedSource,
     Transition,
 )
 from service.executions.ports import References
@@ -65,6 +67,7 @@ def checkpoint(
     )
     if isinstance(move, Refused):
         raise _REFUSALS[move.code](move.message)
+    sources = pin_sources(derived_from, references, pointer="/state/derived_from")
     moved = replace(
         execution,
         version=execution.version + 1,
@@ -75,22 +78,8 @@ def checkpoint(
         schema_version=STATE_SCHEMA_VERSION,
         updated_at=unit.now,
     )
-    taken = Checkpoint(
-        execution_id=execution.id,
-        version=moved.version,
-        transition=asked.transition,
-        status=moved.status,
-        step=moved.step,
-        cost=asked.cost,
-        schema_version=STATE_SCHEMA_VERSION,
-        state=asked.state,
-        derived_from=derived_from,
-        sources=pin_sources(derived_from, references, pointer="/state/derived_from"),
-        by=unit.caller.subject,
-        at=unit.now,
-    )
     store.runs.save(moved)
-    store.runs.add_checkpoint(taken, person=execution.person)
+    store.runs.add_checkpoint(_checkpoint(moved, asked, sources, unit), person=execution.person)
     record(
         unit,
         Action.EXECUTION_CHECKPOINTED,
@@ -104,6 +93,25 @@ def checkpoint(
     if asked.transition is Transition.FINISH:
         return complete_if_met(store, moved, unit=unit, bundle=bundle)
     return moved
+
+
+def _checkpoint(
+    moved: Execution, asked: NewCheckpoint, sources: Sequence[PinnedSource], unit: Unit
+) -> Checkpoint:
+    return Checkpoint(
+        execution_id=moved.id,
+        version=moved.version,
+        transition=asked.transition,
+        status=moved.status,
+        step=moved.step,
+        cost=asked.cost,
+        schema_version=STATE_SCHEMA_VERSION,
+        state=asked.state,
+        derived_from=tuple(source.ref for source in sources),
+        sources=sources,
+        by=unit.caller.subject,
+        at=unit.now,
+    )
 
 
 def _check_state(asked: NewCheckpoint) -> tuple[str, ...]:

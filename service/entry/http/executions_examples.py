@@ -120,17 +120,9 @@ HANDOFF_EXAMPLE: Final[dict[str, Any]] = {
 }
 LEASE_EXAMPLE: Final[dict[str, Any]] = {"fencing_token": 3, "mode": "recovery", "expires_at": _TIME}
 RESUME_EXAMPLE: Final[dict[str, Any]] = {
-    "decision": "reconcile:seed-order-8",
-    "reasons": [
-        {
-            "code": "effect_unknown",
-            "message": "It is dispatched; nobody knows more.",
-            "ref": "effect:seed-order-8",
-        }
-    ],
-    "handoff": HANDOFF_EXAMPLE,
-    "lease": LEASE_EXAMPLE,
-    "leased_until": _TIME,
+    "artifact_hash": EXAMPLE_HASH,
+    "contract_hash": EXAMPLE_HASH,
+    "environment": {"commit": "4be1c07"},
 }
 NEXT_STEPS_EXAMPLE: Final = (
     f"Run order-app-42 (execution:{EXAMPLE_ID}) is running, revision 3; 1 of 2 tasks done."
