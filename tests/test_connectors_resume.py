@@ -164,6 +164,21 @@ def test_what_an_operator_finds_absent_is_delivered_again(orders: Orders) -> Non
     assert len(orders.downstream.dispatches) == 2
 
 
+def test_what_an_operator_finds_absent_and_the_downstream_has_is_not_sent_again(orders: Orders) -> None:
+    run = orders.open()
+    orders.downstream.faults.append(Fault.LOSE_ANSWER)
+    orders.downstream.look_up_faults.append(Fault.FAIL)
+    orders.intend(run)
+    orders.deliver()
+
+    path = f"/executions/{run}/effects/{OPERATION}/reconcile"
+    orders.made(path, {"outcome": "absent"}, orders.operator, status=200)
+    orders.deliver()
+
+    assert (orders.effect(run).status, orders.effect(run).settled_basis) == ("committed", "connector")
+    assert len(orders.downstream.dispatches) == 1
+
+
 def test_nobody_says_absent_while_the_service_may_be_sending(orders: Orders) -> None:
     run = orders.open()
     orders.intend(run)

@@ -11,11 +11,12 @@ from service.executions.delivery.model import Order
 from service.executions.delivery.rules import (
     TRIES_MAX,
     absence_counts_from,
+    must_be_asked_about,
     retry_after,
     status_after_look_up,
     status_after_send,
 )
-from service.executions.ledger.model import Effect, EffectStatus
+from service.executions.ledger.model import Effect, EffectStatus, SettledBasis
 from service.executions.ledger.rules import is_undelivered, is_unsettled
 from service.executions.ports import Found, Sent
 
@@ -70,8 +71,22 @@ def test_nothing_found_is_absent_only_when_nothing_can_arrive_any_more(
 ) -> None:
     found = status_after_look_up(_in(status), Found.ABSENT, attempt=attempt, absence_counts=counts)
 
-    is_clear = status in UNDER_WAY and attempt == 2 and counts
+    is_clear = status in UNDER_WAY | {EffectStatus.ABSENT} and attempt == 2 and counts
     assert found == (EffectStatus.ABSENT if is_clear else None)
+
+
+def test_what_people_say_is_absent_is_asked_about_and_what_the_downstream_says_is_sent() -> None:
+    absent = _in(EffectStatus.ABSENT)
+
+    asked = {
+        basis: must_be_asked_about(replace(absent, settled_basis=basis)) for basis in (*SettledBasis, None)
+    }
+
+    assert [basis for basis, is_asked in asked.items() if not is_asked] == [SettledBasis.CONNECTOR]
+    assert {status for status in EffectStatus if must_be_asked_about(_in(status))} == {
+        *UNDER_WAY,
+        EffectStatus.ABSENT,
+    }
 
 
 @pytest.mark.parametrize("status", EffectStatus)

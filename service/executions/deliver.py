@@ -21,6 +21,7 @@ from service.executions.delivery.rules import (
     TRIES_MAX,
     UNDER_WAY,
     absence_counts_from,
+    must_be_asked_about,
     retry_after,
     status_after_look_up,
     status_after_send,
@@ -60,17 +61,17 @@ def begin(order: Order, *, unit: Unit, bundle: Bundle, connectors: Connectors) -
         return None
     store, execution, effect = found
     connector = connectors.find(unit.tenant_id, found[2].connector)
-    if effect.status in UNDER_WAY:
+    # What is known not to have happened stays so in a run that has ended.
+    is_over = effect.status is EffectStatus.ABSENT and execution.status in ENDED
+    if must_be_asked_about(effect) and not is_over:
         return Ask(order, effect.attempts, connector)
-    if effect.status not in UNDISPATCHED:
+    if is_over or effect.status not in UNDISPATCHED:
         return None
     refusal = _refusal(effect, execution, connector, unit=unit, bundle=bundle)
     if connector is not None and refusal is None:
         return _dispatch(order, effect, connector, store, unit)
-    if effect.status is EffectStatus.INTENDED or execution.status not in ENDED:
-        # What is known not to have happened stays so in a run that has ended.
-        code = (refusal or ConnectorUnknown()).code
-        _keep(replace(effect, status=EffectStatus.FAILED, failure=code, updated_at=unit.now), store, unit)
+    code = (refusal or ConnectorUnknown()).code
+    _keep(replace(effect, status=EffectStatus.FAILED, failure=code, updated_at=unit.now), store, unit)
     return None
 
 
@@ -239,7 +240,7 @@ def _settle_found(effect: Effect, ask: Ask, answer: FoundAnswer, store: Executio
 
 
 def _is_open(effect: Effect, ask: Ask) -> bool:
-    return effect.attempts == ask.attempt and effect.status in UNDER_WAY
+    return effect.attempts == ask.attempt and must_be_asked_about(effect)
 
 
 def _order_again(order: Order, unit: Unit, due_at: datetime) -> None:

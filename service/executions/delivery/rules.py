@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from service.executions.ledger.model import Effect, EffectStatus
+from service.executions.ledger.model import Effect, EffectStatus, SettledBasis
 from service.executions.ports import Found, Sent
 
 TRIES_MAX: Final = 12
@@ -13,6 +13,16 @@ _RETRY_SECONDS_MAX: Final = 300
 UNDER_WAY: Final = frozenset({EffectStatus.DISPATCHED, EffectStatus.UNKNOWN})
 """Effects that may have happened, so that the downstream is asked before anything is sent."""
 _SETTLED: Final = frozenset({EffectStatus.COMMITTED, EffectStatus.FAILED})
+
+
+def must_be_asked_about(effect: Effect) -> bool:
+    """Say whether the downstream is asked before an effect is sent: all but what it never got or denied.
+
+    That people say that it is absent is a reason to ask, and not yet one to send.
+    """
+    if effect.status is EffectStatus.ABSENT:
+        return effect.settled_basis is not SettledBasis.CONNECTOR
+    return effect.status in UNDER_WAY
 
 
 def status_after_send(effect: Effect, outcome: Sent, *, attempt: int) -> EffectStatus | None:
@@ -44,15 +54,15 @@ def status_after_look_up(
         return None
     if outcome is Found.COMMITTED:
         return EffectStatus.COMMITTED
-    is_asked_about = effect.attempts == attempt and effect.status in UNDER_WAY
+    is_asked_about = effect.attempts == attempt and must_be_asked_about(effect)
     return EffectStatus.ABSENT if is_asked_about and outcome is Found.ABSENT and absence_counts else None
 
 
 def absence_counts_from(effect: Effect, *, timeout: timedelta, absent_after: timedelta) -> datetime:
     """Answer the moment from which "nothing found" means that there is nothing and will be nothing.
 
-    Of an effect that is `dispatched` some worker may still be sending, until its time is over. For an
-    `unknown` one nobody has been waiting since that was written. Either way the request may arrive later.
+    Of an effect that is `dispatched` some worker may still be sending, until its time is over. For any other
+    nobody has been waiting since its status was written. Either way the request may arrive later.
     """
     if effect.status is EffectStatus.DISPATCHED:
         return (effect.dispatched_at or effect.updated_at) + timeout + absent_after
