@@ -199,12 +199,16 @@ class HeaderFileUnreadable(ValueError):
     """A file that holds a header's value cannot be read, or holds none."""
 
 
-def read_headers(outside: Outside) -> dict[str, str]:
-    """Answer all headers with their values. Raises `HeaderFileUnreadable`, naming the header and no value."""
+def read_headers(outside: Outside, *, of: str) -> dict[str, str]:
+    """Answer all headers with their values.
+
+    Raises `HeaderFileUnreadable`, which names whose header it is (`of`), and no value.
+    """
     found = {name: value.get_secret_value() for name, value in outside.headers.items()}
     for name, path in outside.header_files.items():
         try:
             found[name] = check_header_value(path.read_text("ascii").strip())
         except (OSError, ValueError):
-            raise HeaderFileUnreadable(f"the file of the header {name} cannot be read as its value") from None
+            fault = f"{of}: the file of the header {name} cannot be read as its value"
+            raise HeaderFileUnreadable(fault) from None
     return found

@@ -106,7 +106,10 @@ def test_a_header_is_given_as_a_value_or_as_a_file(tmp_path: Path) -> None:
     files = {"Authorization": str(tmp_path / "key")}
     made = ConnectorSettings(**ORDERS, headers={"X-Key": "hunter3"}, header_files=files)
 
-    assert read_headers(made) == {"X-Key": "hunter3", "Authorization": "Bearer hunter2"}
+    assert read_headers(made, of="connector orders") == {
+        "X-Key": "hunter3",
+        "Authorization": "Bearer hunter2",
+    }
     _fault(ConnectorSettings, {**ORDERS, "headers": {"authorization": "1"}, "header_files": files})
 
 
@@ -117,7 +120,7 @@ def test_a_file_that_holds_no_value_is_named_and_not_repeated(tmp_path: Path, co
     made = ConnectorSettings(**ORDERS, header_files={"X-Key": str(tmp_path / "key")})
 
     with pytest.raises(HeaderFileUnreadable, match="X-Key"):
-        read_headers(made)
+        read_headers(made, of="connector orders")
 
 
 def test_a_key_and_a_pointer_are_templates_that_can_mean_something() -> None:
@@ -185,3 +188,16 @@ def test_what_is_wrong_is_said_with_its_place_and_without_its_value(
     assert said in errors
     assert "Bearer" not in errors
     assert "gopher" not in errors
+
+
+@pytest.mark.usefixtures("configured")
+def test_a_service_without_one_of_its_secrets_does_not_start(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    orders = {**ORDERS, "header_files": {"Authorization": str(tmp_path / "missing")}}
+    monkeypatch.setenv("MUNIMENT_CONNECTORS", json.dumps({"orders": orders}))
+
+    assert main(["serve", "--port", "0"]) == 2
+    output, errors = capsys.readouterr()
+    assert output == ""
+    assert errors == "connector orders: the file of the header Authorization cannot be read as its value\n"

@@ -72,7 +72,7 @@ class HttpConnector:
     @classmethod
     def of(cls, name: str, settings: ConnectorSettings) -> "HttpConnector":
         """Make a connector, reading its files of secrets. Raises `HeaderFileUnreadable`."""
-        return cls(name, settings, read_headers(settings))
+        return cls(name, settings, read_headers(settings, of=f"connector {name}"))
 
     @property
     def timeout(self) -> timedelta:

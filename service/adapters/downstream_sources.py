@@ -46,7 +46,10 @@ class HttpSourceReaders:
 
     def __init__(self, settings: Mapping[str, SourceReaderSettings], *, tenant_name: TenantName) -> None:
         self._tenant_name = tenant_name
-        readers = [_Reader(name, one, read_headers(one)) for name, one in settings.items()]
+        readers = [
+            _Reader(name, one, read_headers(one, of=f"source reader {name}"))
+            for name, one in settings.items()
+        ]
         # The longest prefix is the most specific.
         self._readers = sorted(readers, key=lambda reader: -len(reader.settings.uri_prefix))
 
