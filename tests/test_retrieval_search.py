@@ -171,15 +171,17 @@ def test_bounds_are_kept(shelf: Shelf, limit: int, depth: int) -> None:
 def test_texts_in_hand_are_ranked_with_their_neighbours(shelf: Shelf) -> None:
     turns = ["hello", "when was the outline consent granted", "on the third of March", "thanks", "bye", "?"]
 
-    scores = shelf.retriever.rank_texts("outline consent granted", turns)
+    ranked = shelf.retriever.rank_texts("outline consent granted", turns)
+    scores = [one.fused for one in ranked]
 
     assert scores.index(max(scores)) == 1
     assert scores[2] > scores[4]
     assert len(scores) == len(turns)
+    assert ranked[1].is_related
 
 
 def test_ranking_nothing_or_by_nothing_or_too_much(shelf: Shelf) -> None:
     assert list(shelf.retriever.rank_texts("query", [])) == []
-    assert list(shelf.retriever.rank_texts("", ["a", "b"])) == [0.0, 0.0]
+    assert [one.fused for one in shelf.retriever.rank_texts("", ["a", "b"])] == [0.0, 0.0]
     with pytest.raises(ValueError, match="at most"):
         shelf.retriever.rank_texts("query", ["a"] * (RANKED_TEXTS_MAX + 1))

@@ -118,6 +118,7 @@ class Planner:
             tokens=self._count(whole_block(candidate, self._sample(candidate), SAMPLE_MARKER)),
             required=candidate.required,
             summary=candidate.summary,
+            may_be_cut=candidate.may_be_cut,
             group=group.key if group else None,
             group_tokens=self._count_group(group) if group else 0,
             card=partial(self._card, index) if candidate.card_title is not None else None,

@@ -54,12 +54,14 @@ class Offer:
 
     `group_tokens` are paid once by the first offer of a `group`. `cut` answers, for a number of tokens, the
     exact count of its longest valid cut within them (0: none). `card` answers its count as a card.
-    `summary` marks one that stands in for others of its section.
+    `summary` marks one that stands in for others of its section, `may_be_cut` one that is rather cut than
+    left out, whatever its section does.
     """
 
     tokens: int
     required: bool = False
     summary: bool = False
+    may_be_cut: bool = False
     group: str | None = None
     group_tokens: int = 0
     card: Callable[[], int] | None = None
@@ -165,14 +167,14 @@ def pack(demand: Demand, limit: int) -> Packed:
 
 
 def _pack_with_summary(demand: Demand, limit: int) -> Packed:
-    # The records outrank their summary: it comes in only when they do not all fit, and then before them.
+    # The records outrank their summary: it comes in only when they do not all fit, and then in its own place.
     optional = [offer.summary and not demand.is_required(offer) for offer in demand.offers]
     summaries = [index for index, is_optional in enumerate(optional) if is_optional]
     records = [index for index, is_optional in enumerate(optional) if not is_optional]
     alone = _pack(demand, limit, records)
     if not summaries or all(alone.fates[index] is Fate.WHOLE for index in records):
         return alone
-    return _pack(demand, limit, [*summaries, *records])
+    return _pack(demand, limit, range(len(demand.offers)))
 
 
 def _pack(demand: Demand, limit: int, order: Sequence[int]) -> Packed:
@@ -187,7 +189,7 @@ def _pack(demand: Demand, limit: int, order: Sequence[int]) -> Packed:
         offer = demand.offers[index]
         if tray.put(index, Fate.WHOLE, offer.tokens):
             continue
-        if may_cut and offer.cut is not None:
+        if (may_cut or offer.may_be_cut) and offer.cut is not None:
             may_cut = False
             kept = offer.cut(tray.room(offer))
             if kept:

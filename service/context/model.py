@@ -120,7 +120,8 @@ class Candidate:
 
     `trusted` text is written by the service or comes from the policy bundle; all else stands inside a fence.
     `place` orders the chosen ones for reading. `cite` is the letter of its citation (E, M, O) or empty.
-    `reason` is set where something other than the budget already keeps it out.
+    `reason` is set where something other than the budget already keeps it out. A `summary` comes in only
+    where the others do not all fit; what `may_be_cut` is rather cut than left out.
     """
 
     kind: str
@@ -133,6 +134,7 @@ class Candidate:
     trusted: bool = False
     required: bool = False
     summary: bool = False
+    may_be_cut: bool = False
     group: Group | None = None
     shape: Shape = Shape.PROSE
     card_title: str | None = None

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from service.context.recall import Outlined, recall
 from service.context.request import PackageRequest, ProfileUnknown, PurposeUnknown, RequestInconsistent
 from service.core.text import cut_at_grapheme
 from service.executions.acceptance.model import Check
@@ -18,6 +19,8 @@ from service.policies.profiles import Profile
 
 LATEST_TURNS: Final = 20
 """So many of the newest turns are always candidates, whatever they are about."""
+SEARCHED_TURNS_MAX: Final = 1_000
+"""So many turns before them are looked through for what a request asks."""
 LATEST_OBSERVATIONS: Final = 50
 _QUERY_PART_CHARACTERS_MAX: Final = 2_000
 """Each part of a made query counts, so none may crowd the others out of what is searched with."""
@@ -75,7 +78,7 @@ def look_up(asked: PackageRequest, *, unit: Unit, bundle: Bundle) -> Situation:
         raise ProfileUnknown("The active policy has no such profile.", pointer="/profile")
     run = None
     if asked.execution_id is not None:
-        run = _read_run(asked.execution_id, profile, unit, bundle)
+        run = _read_run(asked.execution_id, asked.query, profile, unit, bundle)
         if run.facts.execution.project_id != project.id:
             raise RequestInconsistent("It belongs to another project.", pointer="/execution_id")
     _check_task(asked, run)
@@ -100,19 +103,38 @@ def _check_task(asked: PackageRequest, run: Run | None) -> None:
         raise RequestInconsistent("The execution declares no such task.", pointer="/task_id")
 
 
-def _read_run(execution_id: str, profile: Profile, unit: Unit, bundle: Bundle) -> Run:
+def _read_run(
+    execution_id: str, asked_query: str | None, profile: Profile, unit: Unit, bundle: Bundle
+) -> Run:
     store = ExecutionStore.of(unit)
     facts = gather(execution_id, unit=unit, bundle=bundle)
     store.get(execution_id)
     pinned = sorted({turn_id for pin in facts.pins if not pin.resolved for turn_id in pin.turn_ids})
     return Run(
         facts=facts,
-        turns=store.turns(execution_id, last=LATEST_TURNS + profile.retrieval.turns_depth),
+        turns=_turns(execution_id, asked_query, profile, store),
         summary=store.latest_summary(execution_id),
         observations=store.observations(execution_id, last=LATEST_OBSERVATIONS),
         pin_turns=store.conversation.turns_by_id(execution_id, pinned) if pinned else (),
         checks=store.checks(execution_id) if any(one.check_id for one in facts.standings) else (),
     )
+
+
+def _turns(execution_id: str, query: str | None, profile: Profile, store: ExecutionStore) -> Sequence[Turn]:
+    """Answer the newest turns and, of older ones, as many as the profile wants.
+
+    Those are the next older ones; where something is asked, half of them are those that share most with it.
+    """
+    depth = profile.retrieval.turns_depth
+    turns = store.turns(execution_id, last=LATEST_TURNS + depth)
+    if not query or not depth or len(turns) < LATEST_TURNS + depth or turns[0].sequence == 1:
+        return turns
+    latest = turns[depth // 2 :]
+    outline = store.conversation.outline(
+        execution_id, before_sequence=latest[0].sequence, count=SEARCHED_TURNS_MAX
+    )
+    chosen = recall([Outlined(*one) for one in outline], query, count=depth // 2)
+    return [*store.conversation.turns_by_sequence(execution_id, chosen), *latest]
 
 
 def _make_query(run: Run | None) -> str:

@@ -16,6 +16,8 @@ QUERY_CHARACTERS_MAX: Final = 8_192
 """Of a longer query the head is searched with: its cost is bounded, and what is asked stands first."""
 DEPTH_MAX: Final = 1_000
 RANKED_TEXTS_MAX: Final = 5_000
+UNRELATED_COSINE: Final = 0.1
+"""Below it, and without a shared word, a text has nothing to do with the query."""
 _REFILL_FACTOR: Final = 2
 """A list is filled up again when fewer than this many times `limit` of its hits are living: enough to choose
 from, and a filter that lets one in a hundred through does not make each search read ten thousand passages."""
@@ -42,6 +44,20 @@ class Ranked(Generic[Item]):
     item: Item
     score: float
     scores: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class TextScores:
+    """How relevant one text in hand is: fused, by terms (0 where none is shared), by direction (cosine)."""
+
+    fused: float
+    sparse: float
+    dense: float | None
+
+    @property
+    def is_related(self) -> bool:
+        """Whether it shares a word with the query, or points the same way."""
+        return self.sparse > 0 or (self.dense is not None and self.dense >= UNRELATED_COSINE)
 
 
 @dataclass(slots=True)
@@ -145,8 +161,8 @@ class Retriever:
         self._latest = (head, vector, terms)
         return vector, terms
 
-    def rank_texts(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Answer a fused score for each text in hand, in the order given: higher is more relevant.
+    def rank_texts(self, query: str, texts: Sequence[str]) -> Sequence[TextScores]:
+        """Answer the scores of each text in hand, in the order given: a higher fused one is more relevant.
 
         The same fusion as `search`, with term statistics over these texts alone. The texts stand in their
         own order (turns of a conversation): each one's neighbours are those before and after it. At most
@@ -164,7 +180,8 @@ class Retriever:
         ]
         last = len(texts) - 1
         beside = [[place for place in (own - 1, own + 1) if 0 <= place <= last] for own in range(len(texts))]
-        return fuse_scores(dense, sparse, beside)
+        fused = fuse_scores(dense, sparse, beside)
+        return [TextScores(*scores) for scores in zip(fused, sparse, dense, strict=True)]
 
 
 def _first_stage(

@@ -9,11 +9,9 @@ from service.context.weigh import Found, weigh
 from service.core.passages import PassageKey
 from service.evidence.model import EvidencePassage
 from service.evidence.store import EvidenceStore
-from service.retrieval.search import Ranked, Retriever
+from service.retrieval.search import UNRELATED_COSINE, Ranked, Retriever
 from service.retrieval.search_evidence import search_evidence
 
-_UNRELATED_COSINE: Final = 0.1
-"""Below it, and without a shared word, a text has nothing to do with the query."""
 _INPUT_PREFIX: Final = "evidence:"
 _INPUT_CHUNKS_MAX: Final = 200
 """Pieces of declared inputs that are read for one package."""
@@ -55,7 +53,7 @@ def _weighed(
 
 
 def _found_candidate(ranked: Ranked[EvidencePassage], scores: Mapping[str, float]) -> Candidate:
-    is_unrelated = ranked.scores["sparse"] == 0 and ranked.scores.get("dense", 0.0) < _UNRELATED_COSINE
+    is_unrelated = ranked.scores["sparse"] == 0 and ranked.scores.get("dense", 0.0) < UNRELATED_COSINE
     raw = {name: round(value, 6) for name, value in ranked.scores.items()}
     return _candidate(ranked.item, {**raw, **scores}, OmissionReason.LOW_RELEVANCE if is_unrelated else None)
 

@@ -2,20 +2,24 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from service.context.model import Candidate, Part, Shape
+from service.context.model import Candidate, OmissionReason, Part, Shape
 from service.context.situation import LATEST_TURNS, Run, Situation
 from service.core.hashing import hash_text
+from service.executions.compaction.summary_text import SummaryText, read_summary
 from service.executions.conversation.model import Summary, Turn, TurnRole
 from service.policies.words import Authority
-from service.retrieval.search import Retriever
+from service.retrieval.search import Retriever, TextScores
 
 _ALWAYS_FIRST: Final = 6
 """So many of the newest exchanges go before any older one, however relevant that is."""
+_BEFORE_SUMMARY: Final = 2
+"""So many of them go before the summary too: it stands in for older turns, and never in their place."""
 _TEXT_CHARACTERS_MAX: Final = 200_000
 """A longer turn is offered up to here; what is kept of it says so."""
+_NOT_ASKED: Final = TextScores(fused=0.0, sparse=0.0, dense=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,35 +32,60 @@ class _Exchange:
     def text(self) -> str:
         return "\n".join(turn.text or "" for turn in self.turns)
 
+    def stands_under(self, summary: Summary | None) -> bool:
+        """Say whether the summary speaks of all of it."""
+        return summary is not None and all(
+            summary.from_sequence <= turn.sequence <= summary.to_sequence for turn in self.turns
+        )
+
 
 def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
-    """Answer the newest exchanges first, then older ones by relevance; the newest summary before them all."""
+    """Answer the newest exchanges with the newest summary among them, then older ones by relevance.
+
+    What stands under the summary and has nothing to do with the query is what the summary is for: it comes
+    last of all or, where the summary speaks of turns that are not here anyway, not at all.
+    """
     run = situation.run
     if run is None:
         return []
     exchanges = list(_exchanges(run.turns))
+    scores = _scores(situation.query, exchanges, retriever)
     recorded = {one.tool_call_id for one in run.observations if one.tool_call_id is not None}
-    found = [_summary(run.summary)] if run.summary is not None and run.summary.text else []
-    relevances = _relevances(situation.query, exchanges, retriever)
-    for exchange, relevance in _by_preference(exchanges, relevances):
-        found.append(_candidate(exchange, relevance, recorded, run))
-    return found
+    offers = [
+        _candidate(exchange, score.fused, recorded, run)
+        for exchange, score in zip(exchanges, scores, strict=True)
+    ]
+    split = max(0, len(offers) - _ALWAYS_FIRST)
+    newest = offers[split:][::-1]
+    by_relevance = sorted(range(split), key=lambda place: (-scores[place].fused, -place))
+    summary = _summary(run)
+    if summary is None:
+        return [*newest, *(offers[place] for place in by_relevance)]
+    spared = [
+        place
+        for place in by_relevance
+        if not _is_asked_for(scores[place]) and exchanges[place].stands_under(run.summary)
+    ]
+    reason = None if summary.summary else OmissionReason.LOW_RELEVANCE
+    return [
+        *newest[:_BEFORE_SUMMARY],
+        summary,
+        *newest[_BEFORE_SUMMARY:],
+        *(offers[place] for place in by_relevance if place not in spared),
+        *(replace(offers[place], reason=reason) for place in spared),
+    ]
 
 
-def _relevances(query: str, exchanges: Sequence[_Exchange], retriever: Retriever) -> Sequence[float]:
+def _is_asked_for(scores: TextScores) -> bool:
+    # One shared word is soon found in any conversation: it must also be more relevant than most.
+    return scores.is_related and scores.fused > 0
+
+
+def _scores(query: str, exchanges: Sequence[_Exchange], retriever: Retriever) -> Sequence[TextScores]:
     # Few turns are all candidates as the newest: there is nothing to rank.
     if len(exchanges) <= _ALWAYS_FIRST or not query:
-        return [0.0] * len(exchanges)
+        return [_NOT_ASKED] * len(exchanges)
     return retriever.rank_texts(query, [exchange.text for exchange in exchanges])
-
-
-def _by_preference(
-    exchanges: Sequence[_Exchange], relevances: Sequence[float]
-) -> Sequence[tuple[_Exchange, float]]:
-    pairs = list(zip(exchanges, relevances, strict=True))
-    split = max(0, len(pairs) - _ALWAYS_FIRST)
-    older = sorted(enumerate(pairs[:split]), key=lambda entry: (-entry[1][1], -entry[0]))
-    return [*reversed(pairs[split:]), *(pair for _, pair in older)]
 
 
 def _exchanges(turns: Sequence[Turn]) -> Iterator[_Exchange]:
@@ -110,18 +139,35 @@ def _parts(turn: Turn, recorded: set[str]) -> Iterator[Part]:
         yield Part(f"turn {turn.sequence} calls", calls)
 
 
-def _summary(summary: Summary) -> Candidate:
-    text = summary.text or ""
-    label = f"summary of turns {summary.from_sequence} to {summary.to_sequence} by {summary.model}"
+def _summary(run: Run) -> Candidate | None:
+    """Answer the newest summary, if its text can be read.
+
+    Of one that was written here, what people said and the references are shown: what must survive stands in
+    the goal and the state, as it is now.
+    """
+    summary = run.summary
+    if summary is None or not summary.text:
+        return None
+    parts = read_summary(summary.text)
+    text = summary.text if parts is None else "\n".join([*parts.said, *_references(parts)])
+    if not text:
+        return None
+    first, last = summary.from_sequence, summary.to_sequence
+    here = sum(1 for turn in run.turns if first <= turn.sequence <= last)
     return Candidate(
         kind="summary",
         id=summary.id,
         version=summary.version,
-        parts=(Part(label, text),),
+        parts=(Part(f"summary of turns {first} to {last} by {summary.model}", text),),
         sha256=hash_text(text),
-        place=(0, summary.from_sequence),
-        summary=True,
+        place=(0, first),
+        summary=here == last - first + 1,
+        may_be_cut=True,
         authority=Authority.MODEL_SUMMARY,
-        span=(summary.from_sequence, summary.to_sequence),
+        span=(first, last),
         shape=Shape.PROSE,
     )
+
+
+def _references(parts: SummaryText) -> Sequence[str]:
+    return [f"references: {', '.join(parts.references)}"] if parts.references else []
