@@ -1,6 +1,8 @@
 """Connectors and source readers as settings: what is unsafe does not start, and no secret is ever shown."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -192,12 +194,15 @@ def test_what_is_wrong_is_said_with_its_place_and_without_its_value(
 
 @pytest.mark.usefixtures("configured")
 def test_a_service_without_one_of_its_secrets_does_not_start(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     orders = {**ORDERS, "header_files": {"Authorization": str(tmp_path / "missing")}}
     monkeypatch.setenv("MUNIMENT_CONNECTORS", json.dumps({"orders": orders}))
+    start = "from service.entry.cli import main; import sys; sys.exit(main(['serve', '--port', '0']))"
 
-    assert main(["serve", "--port", "0"]) == 2
-    output, errors = capsys.readouterr()
-    assert output == ""
-    assert errors == "connector orders: the file of the header Authorization cannot be read as its value\n"
+    # In a process of its own: serving configures logs for good.
+    ended = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "connector orders: the file of the header Authorization cannot be read" in ended.stderr
+    assert "Traceback" not in ended.stderr
