@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -14,6 +15,8 @@ from benchmarks.growth_sides import Exchange, ServiceSide, Side, Took, peer_side
 _WINDOW: Final = 20
 """Exchanges before a mark that its figures are taken from; before the first marks fewer."""
 _QUESTION_BYTES: Final = 80
+_BLOCK: Final = 5
+"""Exchanges that one side keeps before the next one's turn: what the machine does beside hits all alike."""
 _WARMING: Final = 3
 _REPEATS: Final = 9
 _PEERS: Final = ("LangGraph", "LangGraph, DeltaChannel (experimental)")
@@ -63,7 +66,7 @@ def measure_growth(policies_dir: Path, peer: Path | None) -> None:
 
 
 def _run(case: Case, sides: Mapping[str, Side]) -> tuple[Mapping[str, Kept], Mapping[int, int]]:
-    """Answer what each side took, in turn at each exchange, and the bytes given by each mark."""
+    """Answer what each side took, in turn at every few exchanges, and the bytes given by each mark."""
     exchanges = _exchanges(case.reply_bytes)
     for side in sides.values():
         side.begin("warming")
@@ -76,11 +79,11 @@ def _run(case: Case, sides: Mapping[str, Side]) -> tuple[Mapping[str, Kept], Map
     kept = {name: Kept() for name in sides}
     before = {name: side.size() for name, side in sides.items()}
     given, given_at = 0, {}
-    for messages in range(2, case.marks[-1] + 1, 2):
-        exchange = next(exchanges)
-        given += exchange.size
+    for messages in range(2 * _BLOCK, case.marks[-1] + 1, 2 * _BLOCK):
+        block = list(islice(exchanges, _BLOCK))
+        given += sum(exchange.size for exchange in block)
         for name, side in sides.items():
-            kept[name].took.append(side.exchange(exchange))
+            kept[name].took += map(side.exchange, block)
         if messages in case.marks:
             given_at[messages] = given
             for name, side in sides.items():
