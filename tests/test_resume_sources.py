@@ -11,12 +11,15 @@ from executions_world import AGENT, COLLEAGUE, SEEN, World, open_world
 from resume_world import decision, take
 
 from service.adapters.chunker import SemanticChunker
+from service.context.references import RecordReferences
 from service.core.database import Database
 from service.evidence.add import add_evidence
 from service.evidence.forget import forget_evidence
 from service.evidence.model import NewEvidence, ReferenceNotFound, Source
+from service.executions.conversation.model import NewSummary
 from service.executions.model import Execution, Transition
 from service.executions.sources import Drift
+from service.executions.summarise import summarise
 from service.identity.model import Caller
 
 
@@ -112,3 +115,27 @@ def test_a_state_rests_on_turns_and_observations_of_its_run(world: World) -> Non
     rest_on(world, run, f"turn:{turn.id}", "src/login")
 
     assert decision(world, run) == "verify:login"
+
+
+def test_a_summary_of_what_has_changed_since_is_written_anew(world: World) -> None:
+    run, evidence_id = world.open(), keep(world, "Plot 18: outline consent.")
+    world.say(run, "What is the status of plot 18?")
+    first = summarise_all(world, run, f"evidence:{evidence_id}")
+    assert decision(world, run) == "verify:login"
+
+    world.clock.advance(seconds=1)
+    keep(world, "Plot 18: consent refused.")
+    moved = take(world, run).decision
+
+    assert (str(moved), moved.reasons[0].code) == (f"refresh:{first}", Drift.CHANGED)
+    assert moved.reasons[0].ref == f"evidence:{evidence_id}"
+    world.clock.advance(seconds=120)
+    summarise_all(world, run, f"evidence:{evidence_id}")
+    assert decision(world, run) == "verify:login"
+
+
+def summarise_all(world: World, run: Execution, *refs: str) -> str:
+    new = NewSummary(1, 1, "The person asked about plot 18.", "test", derived_from=refs)
+    with world.unit() as unit:
+        references = RecordReferences(unit, world.bundle)
+        return summarise(run.id, new, unit=unit, bundle=world.bundle, references=references).id

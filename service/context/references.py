@@ -49,6 +49,7 @@ class RecordReferences:
             source_version=found.source.source_version,
             expired=found.stale,
             superseded=found.superseded_by is not None,
+            changed_at=found.created_at,
         )
 
     def _memory(self, memory_id: str) -> Referred | None:
@@ -60,7 +61,12 @@ class RecordReferences:
         key = PassageKey(found.id, found.version, 0)
         if key not in self._memories.passages([key], caller=caller, purpose=found.purpose, now=now):
             return None
-        return Referred(found.version, None, superseded=self._rests_on_what_moved(found.provenance))
+        return Referred(
+            found.version,
+            None,
+            superseded=self._rests_on_what_moved(found.provenance),
+            changed_at=found.created_at,
+        )
 
     def _rests_on_what_moved(self, provenance: object) -> bool:
         cited = provenance if isinstance(provenance, tuple) else ()

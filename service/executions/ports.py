@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
@@ -133,7 +133,8 @@ class Compactor(Protocol):
 class Referred:
     """A thing that a state refers to, as it stands now. `version` and `sha256` tell its states apart.
 
-    `uri` and `source_version` say where it came from, `None` where that is nowhere outside.
+    `uri` and `source_version` say where it came from, `None` where that is nowhere outside. `changed_at` is
+    when it got its present version, `None` for what never changes.
     """
 
     version: int | None
@@ -142,6 +143,7 @@ class Referred:
     source_version: str | None = None
     expired: bool = False
     superseded: bool = False
+    changed_at: datetime | None = None
 
 
 class References(Protocol):

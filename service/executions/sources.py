@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from service.evidence.model import ReferenceNotFound
 from service.executions.model import PinnedSource
-from service.executions.ports import References
+from service.executions.ports import References, Referred
 
 KINDS: Final = frozenset({"evidence", "memory", "observation", "summary", "turn"})
 """Kinds of reference that this service can look up; any other is the agent's own and stays opaque."""
@@ -75,16 +76,38 @@ def drifted_sources(
             yield Drifted(source, drift)
 
 
+def drifted_since(refs: Sequence[str], at: datetime, references: References) -> Iterator[Drifted]:
+    """Answer, in their order, those of the references that have moved since a moment."""
+    for ref in refs:
+        source = PinnedSource(ref)
+        found = references.look_up(source.kind, source.id) if source.kind in KINDS else None
+        drift = None if source.kind not in KINDS else _standing_drift(found)
+        if drift is None and found is not None and found.changed_at is not None and found.changed_at > at:
+            drift = Drift.CHANGED
+        if drift is not None:
+            yield Drifted(source, drift)
+
+
+def is_there(ref: str, references: References) -> bool:
+    """Say whether a reference leads to something that may be read; an opaque one is taken at its word."""
+    source = PinnedSource(ref)
+    return source.kind not in KINDS or references.look_up(source.kind, source.id) is not None
+
+
 def _drift(source: PinnedSource, references: References) -> Drift | None:
     found = references.look_up(source.kind, source.id)
+    drift = _standing_drift(found)
+    # An older schema pinned no version: that it is there and fresh is all that can be asked of it.
+    if drift is not None or found is None or (source.version is None and source.sha256 is None):
+        return drift
+    is_same = (source.version, source.sha256) == (found.version, found.sha256)
+    return None if is_same else Drift.CHANGED
+
+
+def _standing_drift(found: Referred | None) -> Drift | None:
+    """Answer why a source does not hold, whatever version somebody used."""
     if found is None:
         return Drift.GONE
     if found.expired:
         return Drift.EXPIRED
-    if found.superseded:
-        return Drift.SUPERSEDED
-    # An older schema pinned no version: that it is there and fresh is all that can be asked of it.
-    if source.version is None and source.sha256 is None:
-        return None
-    is_same = (source.version, source.sha256) == (found.version, found.sha256)
-    return None if is_same else Drift.CHANGED
+    return Drift.SUPERSEDED if found.superseded else None

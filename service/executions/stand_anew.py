@@ -6,13 +6,14 @@ from typing import Final
 from service.executions.acceptance.model import Check
 from service.executions.acceptance.rules import stand
 from service.executions.bindings import lapsed_approvals
+from service.executions.conversation.model import Summary
 from service.executions.facts import Facts
 from service.executions.ledger.model import EffectStatus
 from service.executions.ledger.rules import is_undelivered, is_unknown
 from service.executions.ports import References
-from service.executions.recovery.model import Found, Standing
+from service.executions.recovery.model import Found, MovedSummary, Standing
 from service.executions.rules import needs_confirmation
-from service.executions.sources import Drift, drifted_sources
+from service.executions.sources import Drift, drifted_since, drifted_sources
 from service.executions.store import ExecutionStore
 from service.executions.work.model import Standing as TaskStanding
 from service.identity.unit import Unit
@@ -49,10 +50,19 @@ def stand_anew(
         undelivered=[effect for effect in facts.effects if is_undelivered(effect)],
         approvals=lapsed_approvals(execution, store=store, unit=unit, bundle=bundle),
         sources=list(drifted_sources(sources, references, at_source)),
+        summary=_moved_summary(store.latest_summary(execution.id), references),
         tasks=[*begun, *facts.tasks],
         standings=facts.standings,
         confirmation_missing=needed and not execution.contract_confirmed,
     )
+
+
+def _moved_summary(summary: Summary | None, references: References) -> MovedSummary | None:
+    """Answer the newest summary if something under it has moved since it was written; older ones are past."""
+    if summary is None:
+        return None
+    moved = list(drifted_since(summary.derived_from, summary.at, references))
+    return MovedSummary(summary.id, moved) if moved else None
 
 
 def _counted(facts: Facts, store: ExecutionStore, bundle: Bundle) -> Sequence[Check]:

@@ -20,7 +20,7 @@ from service.executions.keep import keeps_text
 from service.executions.model import Execution
 from service.executions.ports import References
 from service.executions.refusals import SummaryUnknown
-from service.executions.sources import pin_sources
+from service.executions.sources import is_there, pin_sources
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
 from service.policies.model import Bundle
@@ -155,7 +155,8 @@ def _references(
     """Answer all that the summary rests on: what it takes over, what was seen, named, and given."""
     named = list(dict.fromkeys(references_named(turns)))[-_NAMED_REFERENCES_MAX:]
     found = _without_repeats(
-        () if earlier is None else earlier.derived_from,
+        # What is gone has nothing more to say: a summary that still rested on it could never be put right.
+        () if earlier is None else (ref for ref in earlier.derived_from if is_there(ref, references)),
         map(reference_of, results.inside),
         (ref for ref in named if references.look_up(*_parts(ref)) is not None),
         (source.ref for source in pin_sources(asked.derived_from, references, pointer="/derived_from")),

@@ -118,6 +118,14 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class MovedSummary:
+    """The newest summary, where something that it was written from has moved since."""
+
+    summary_id: str
+    sources: Sequence[Drifted]
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """All that the decision rests on, read anew for it.
 
@@ -135,6 +143,7 @@ class Standing:
     undelivered: Sequence[Effect]
     approvals: Sequence[Lapsed]
     sources: Sequence[Drifted]
+    summary: MovedSummary | None
     tasks: Sequence[Task]
     standings: Sequence[RequirementStanding]
     confirmation_missing: bool

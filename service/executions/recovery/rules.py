@@ -143,6 +143,13 @@ def _sources(standing: Standing) -> Decision | None:
     return Decision(Verb.REFRESH, standing.sources[0].source.id, reasons)
 
 
+def _summary(standing: Standing) -> Decision | None:
+    if standing.summary is None:
+        return None
+    reasons = [Reason(one.drift.value, one.drift.message, one.source.ref) for one in standing.summary.sources]
+    return Decision(Verb.REFRESH, standing.summary.summary_id, reasons)
+
+
 def _tasks(standing: Standing) -> Decision | None:
     undone = [task for task in standing.tasks if task.standing is not TaskStanding.COMPLETED]
     begun = [task for task in undone if task.standing is TaskStanding.STARTED]
@@ -202,6 +209,7 @@ _STEPS: Final[tuple[Step, ...]] = (
     _effects,
     _approvals,
     _sources,
+    _summary,
     _tasks,
     _requirements,
     _unfinished,
