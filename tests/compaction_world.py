@@ -26,8 +26,18 @@ class Talk:
     headers: dict[str, str]
     run: str = ""
 
-    def post(self, path: str, body: object, *, expect: int = 201, **headers: str) -> dict[str, Any]:
+    def post(
+        self,
+        path: str,
+        body: object,
+        *,
+        expect: int = 201,
+        key: str | None = None,
+        version: int | None = None,
+    ) -> dict[str, Any]:
         """Post to the run."""
+        headers = {} if key is None else {"Idempotency-Key": key}
+        headers |= {} if version is None else {"If-Match": f'"{version}"'}
         answer = self.site.client.post(
             f"/v1/executions/{self.run}/{path}", headers=self.headers | headers, json=body
         )
@@ -53,8 +63,7 @@ class Talk:
 
     def compact(self, *, expect: int = 201, key: str | None = None, **fields: Any) -> dict[str, Any]:
         """Have a summary written."""
-        headers = {} if key is None else {"Idempotency-Key": key}
-        return self.post("summaries", fields, expect=expect, **headers)
+        return self.post("summaries", fields, expect=expect, key=key)
 
     def package(self, *, profile: str = "default", max_tokens: int = 4_000, **fields: Any) -> dict[str, Any]:
         """Build a context package in the run."""

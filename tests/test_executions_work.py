@@ -185,7 +185,7 @@ def test_a_fresh_session_is_told_all_it_needs(world: World) -> None:
     assert text == (
         f"Run order-app-42 (execution:{run.id}) is running, revision 3; 1 of 2 tasks done."
         f" Completed last: read-case (step:{facts.log[0].id}): Case file read."
-        " Next: draft the reply. Outputs: case-summary (file:case-summary)."
+        " Next: reconcile:order-8; then draft the reply. Outputs: case-summary (file:case-summary)."
         " Blocked by effect:order-8: outcome unknown (dispatched), to be reconciled before anything else;"
         f" pin:{pin.id}: The register is down."
     )

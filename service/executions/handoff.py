@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from service.core.text import cut_at_grapheme
 from service.executions.acceptance.model import CheckStatus, RequirementStanding
-from service.executions.approvals.model import Approval
+from service.executions.approvals.model import Approval, ApprovalStatus
+from service.executions.approvals.rules import LAPSED, newest_of_each_command
 from service.executions.conversation.model import PinKind
 from service.executions.facts import Facts
 from service.executions.ledger.model import Effect
@@ -23,6 +24,7 @@ class BlockerKind(StrEnum):
     """What stands in the way."""
 
     EFFECT = "effect"
+    APPROVAL = "approval"
     PIN = "pin"
     CHECK = "check"
     TASK = "task"
@@ -114,6 +116,7 @@ def _blockers(facts: Facts) -> Iterator[Blocker]:
     for effect in facts.effects:
         if is_unsettled(effect):
             yield Blocker(BlockerKind.EFFECT, effect.operation_id, f"outcome unknown ({effect.status})")
+    yield from _open_approvals(facts.approvals)
     for pin in facts.pins:
         if pin.kind is PinKind.BLOCKER and not pin.resolved:
             yield Blocker(BlockerKind.PIN, pin.id, pin.text)
@@ -126,3 +129,12 @@ def _blockers(facts: Facts) -> Iterator[Blocker]:
     for task in facts.tasks:
         if task.standing is Standing.FAILED:
             yield Blocker(BlockerKind.TASK, task.id, "failed")
+
+
+def _open_approvals(approvals: Sequence[Approval]) -> Iterator[Blocker]:
+    for approval in newest_of_each_command(approvals):
+        if approval.status is ApprovalStatus.PENDING:
+            words = f"waits for a decision ({approval.approver_role})"
+            yield Blocker(BlockerKind.APPROVAL, approval.id, words)
+        elif approval.status in LAPSED:
+            yield Blocker(BlockerKind.APPROVAL, approval.id, f"no longer holds ({approval.status})")

@@ -123,7 +123,7 @@ class HandedOutput(OutputAnswer):
 class BlockerAnswer(Answer):
     """One thing that stands in the way."""
 
-    kind: Literal["effect", "pin", "check", "task"]
+    kind: Literal["effect", "approval", "pin", "check", "task"]
     ref: str
     text: str | None
 

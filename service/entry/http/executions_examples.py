@@ -126,7 +126,7 @@ RESUME_EXAMPLE: Final[dict[str, Any]] = {
 }
 NEXT_STEPS_EXAMPLE: Final = (
     f"Run order-app-42 (execution:{EXAMPLE_ID}) is running, revision 3; 1 of 2 tasks done."
-    f" Completed last: read-case (step:{EXAMPLE_ID}): Case file read. Next: draft the reply."
+    f" Completed last: read-case (step:{EXAMPLE_ID}): Case file read. Next: draft the reply (continue:draft)."
     " Outputs: case-summary (file:case-summary.md). Nothing blocks."
 )
 OBSERVATION_EXAMPLE: Final[dict[str, Any]] = {
