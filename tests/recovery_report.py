@@ -20,6 +20,7 @@ COLUMNS: Final = (
     "cross-tenant evidence",
     "acts under stale authority",
     "seconds to resume (median / most)",
+    "seconds to completion",
 )
 _COUNTED: Final = (
     "duplicate_effects",
@@ -62,14 +63,19 @@ def table(cases: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
 def _row(name: str, cases: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     recovered = sum(not case["faults"] for case in cases)
     counts = (sum(len(case["verdict"][kind]) for case in cases) for kind in _COUNTED)
-    seconds = [case["verdict"]["seconds"].get("work", 0.0) for case in cases]
     return (
         name,
         str(len(cases)),
         f"{100 * recovered // len(cases)} %",
         *map(str, counts),
-        f"{median(seconds):.1f} / {max(seconds):.1f}",
+        _seconds("work", cases),
+        _seconds("completion", cases),
     )
+
+
+def _seconds(what: str, cases: Sequence[Mapping[str, Any]]) -> str:
+    seconds = [case["verdict"]["seconds"].get(what, 0.0) for case in cases]
+    return f"{median(seconds):.1f} / {max(seconds):.1f}"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -1,12 +1,13 @@
 """The world moves between two sessions of a run: the second goes on by what holds now, or not at all."""
 
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Final
 
 import httpx
 import pytest
-from recovery_case import KILLED, Case, opened, wait
+from recovery_case import KILLED, Case, await_kill, opened, wait
 from recovery_changes import (
     act_anyway,
     age_by_a_release,
@@ -17,9 +18,10 @@ from recovery_changes import (
     replace_reviewer,
     see_case,
 )
-from recovery_record import read_record
+from recovery_record import Record, read_record
 from recovery_report import PROPERTY
 from recovery_site import Place
+from recovery_tasks import order_of
 from recovery_verdict import Verdict, judge, orders_of
 
 from service.executions.model import STATE_SCHEMA_VERSION
@@ -147,3 +149,36 @@ def test_a_run_of_the_release_before_goes_on(case: Case, record_property: Note) 
     kept = read_record(case.place, case.external_ref)
     assert kept.values("executions", "schema_version") == [STATE_SCHEMA_VERSION]
     assert 1 in kept.values("checkpoints", "schema_version")
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("place", ["sqlite", "postgresql"], indirect=True)
+def test_what_the_service_had_not_sent_when_it_was_killed_is_not_sent_for_a_user_who_left(
+    place: Place,
+) -> None:
+    with opened(place) as case:
+        armed = {"deliver.before_dispatch_commit": "kill"}
+        with place.serving(armed=armed, extra=case.extra) as first:
+            case.address = first.address
+            with case.people():
+                await_kill(first.process, case)
+        before = read_record(place, case.external_ref)
+        leave_project(case)
+        with place.serving(extra=case.extra):
+            after = _await_change(case, before)
+
+    assert [row["status"] for row in before.rows["effects"]] == ["committed", "intended"]
+    assert [row["status"] for row in after.rows["effects"]] == ["committed", "failed"]
+    assert after.values("executions", "status") == ["review_required"]
+    assert order_of(case.external_ref) not in orders_of(case, after.execution_id)
+
+
+def _await_change(case: Case, before: Record) -> Record:
+    """Wait until the service has dealt with what it held when it died: that is free again after a minute."""
+    deadline = time.monotonic() + 150
+    while True:
+        now = read_record(case.place, case.external_ref)
+        if now.values("effects", "status") != before.values("effects", "status"):
+            return now
+        assert time.monotonic() < deadline
+        time.sleep(1)
