@@ -142,6 +142,18 @@ def test_a_reviewed_run_goes_on_once_its_acting_user_is_a_member_again(world: Wo
     assert (retried.status, retried.version) == (Status.RUNNING, 2)
 
 
+def test_a_review_is_ended_by_no_checkpoint_of_the_runs_own_people(world: World) -> None:
+    run = world.open()
+    _leave(world)
+    _deliver(world)
+    _join(world)
+
+    for transition in set(Transition) - {Transition.WAIT}:
+        with pytest.raises(TransitionRefused):
+            world.move(run, transition, version=1)
+    assert world.move(run, Transition.WAIT, version=1).status is Status.REVIEW_REQUIRED
+
+
 def test_a_late_message_leaves_the_runs_of_somebody_who_is_back(world: World) -> None:
     run = world.open()
     _leave(world)

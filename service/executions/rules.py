@@ -40,9 +40,8 @@ NEXT: Final[Mapping[Status, Mapping[Transition, Status]]] = MappingProxyType(
         Status.RUNNING: _WORKING,
         Status.WAITING_APPROVAL: _WORKING,
         Status.WAITING_RECONCILIATION: _WORKING,
-        Status.REVIEW_REQUIRED: MappingProxyType(
-            {Transition.WAIT: Status.REVIEW_REQUIRED, Transition.FAIL: Status.FAILED}
-        ),
+        # Not `fail`: what has failed is retried by a checkpoint, and only an operator ends a review.
+        Status.REVIEW_REQUIRED: MappingProxyType({Transition.WAIT: Status.REVIEW_REQUIRED}),
         Status.FAILED: MappingProxyType({Transition.RETRY: Status.RUNNING}),
         Status.COMPLETED: MappingProxyType({}),
         Status.CANCELLED: MappingProxyType({}),
