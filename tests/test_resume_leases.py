@@ -18,7 +18,7 @@ from service.executions.leases.refusals import FencingTokenStale, LeaseLapsed, R
 from service.executions.ledger.model import EffectStatus
 from service.executions.log_step import log_step
 from service.executions.model import Execution, Transition
-from service.executions.refusals import ActingUserOnly
+from service.executions.refusals import ActingUserOnly, ReconciliationNeeded
 from service.executions.resume import Resumption
 from service.executions.work.model import ExitStatus, NewStep
 
@@ -144,6 +144,32 @@ def test_under_a_recovery_lease_nothing_new_is_done_outside(world: World) -> Non
     full = lease_of(take(world, run, token=lease.fencing_token))
     assert (full.mode, full.fencing_token) == (LeaseMode.FULL, lease.fencing_token)
     world.settle(run, EffectStatus.DISPATCHED, operation="order-7", token=full.fencing_token)
+
+
+def test_a_recovery_lease_that_has_lapsed_lets_its_worker_do_nothing_new_outside(
+    world: World, clock: FixedClock
+) -> None:
+    run = world.open()
+    world.intend(run)
+    world.settle(run, EffectStatus.DISPATCHED)
+    lease = lease_of(take(world, run))
+    clock.advance(seconds=120)
+
+    with pytest.raises(RecoveryOnly):
+        world.intend(run, "order-9", token=lease.fencing_token)
+
+
+def test_who_takes_over_says_nothing_of_what_was_dispatched_before(world: World, clock: FixedClock) -> None:
+    run = world.open()
+    world.intend(run)
+    world.settle(run, EffectStatus.DISPATCHED)
+    clock.advance(seconds=1)
+    token = lease_of(take(world, run)).fencing_token
+
+    for outcome in (EffectStatus.COMMITTED, EffectStatus.FAILED):
+        with pytest.raises(ReconciliationNeeded):
+            world.settle(run, outcome, token=token)
+    assert world.settle(run, EffectStatus.UNKNOWN, token=token).status is EffectStatus.UNKNOWN
 
 
 def test_of_many_resumes_at_once_one_gets_the_lease(world: World) -> None:

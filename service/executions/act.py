@@ -1,6 +1,7 @@
 """Effects: the intent before the act, and what became of it."""
 
 from dataclasses import replace
+from typing import Final
 
 from service.audit.model import Action
 from service.audit.record import record
@@ -29,6 +30,8 @@ from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
 from service.policies.model import Bundle, Command
 from service.policies.words import ApprovalNeed
+
+_OUTCOMES: Final = frozenset({EffectStatus.COMMITTED, EffectStatus.FAILED})
 
 
 def intend(
@@ -125,9 +128,10 @@ def settle(
 ) -> Effect | ApprovalStale:
     """Record how far an operation got. Reporting the present status again changes nothing.
 
-    Raises `ConnectorDelivers`, `EffectBackwards`, `ReconciliationNeeded` out of `unknown`, and at dispatch
-    what the policy, read anew, does not allow any more. An approval that does not hold any more is answered
-    as the refusal to give after the commit.
+    Raises `ConnectorDelivers`, `EffectBackwards`, `ReconciliationNeeded` out of `unknown` and for the outcome
+    of what was dispatched before the caller took the run over, and at dispatch what the policy, read anew,
+    does not allow any more. An approval that does not hold any more is answered as the refusal to give after
+    the commit.
     """
     store = ExecutionStore.of(unit)
     execution = hold(store, execution_id, unit=unit, effect=status is EffectStatus.DISPATCHED)
@@ -142,6 +146,8 @@ def settle(
         raise ReconciliationNeeded(status=found.status.value)
     if status not in EFFECT_NEXT[found.status]:
         raise EffectBackwards(status=found.status.value)
+    if status in _OUTCOMES and _is_inherited(found, store):
+        raise ReconciliationNeeded(status=found.status.value)
     effect = replace(
         found, status=status, downstream_ref=downstream_ref or found.downstream_ref, updated_at=unit.now
     )
@@ -166,6 +172,13 @@ def settle(
         status=effect.status.value,
     )
     return effect
+
+
+def _is_inherited(effect: Effect, store: ExecutionStore) -> bool:
+    """Say whether an effect was dispatched before the run's present worker came: it saw no answer."""
+    lease = store.leases.find(effect.execution_id)
+    dispatched_at = effect.dispatched_at
+    return lease is not None and dispatched_at is not None and dispatched_at < lease.taken_at
 
 
 def _request_hash(new: NewEffect, unit: Unit) -> str:

@@ -24,7 +24,8 @@ def hold(
     `effect` says that the write leads to an act outside. Raises, in this order: `NotFound` where the caller
     may not read it, `ActingUserOnly`, `FencingTokenStale` while the unit does not carry the token of a lease
     that lives, `Stale` when `expected_version` is not its version, `ExecutionEnded`, and for an effect
-    `ReviewRequired` while the run waits for an operator and `RecoveryOnly` under a lease for recovery.
+    `ReviewRequired` while the run waits for an operator and `RecoveryOnly` under a lease for recovery,
+    also one that has lapsed.
     """
     execution = store.get(execution_id, lock=True)
     lease = _lease_of_writer(store, execution, unit)
@@ -33,8 +34,10 @@ def hold(
     refuse_ended(execution)
     if effect and execution.status is Status.REVIEW_REQUIRED:
         raise ReviewRequired
-    if effect and lease is not None and lease.lives(unit.now) and lease.mode is LeaseMode.RECOVERY:
-        raise RecoveryOnly
+    if effect and lease is not None and lease.mode is LeaseMode.RECOVERY:
+        # What was to be settled is not settled by waiting until the lease has lapsed.
+        if lease.lives(unit.now) or unit.fencing_token is not None:
+            raise RecoveryOnly
     return execution
 
 
