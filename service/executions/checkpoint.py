@@ -75,7 +75,8 @@ def checkpoint(
         step=move.step,
         cost_used=move.cost_used,
         finish_asked=asked.transition is Transition.FINISH,
-        schema_version=STATE_SCHEMA_VERSION,
+        # A state that this move keeps stays in the form that it was written in.
+        schema_version=execution.schema_version if asked.state is None else STATE_SCHEMA_VERSION,
         updated_at=unit.now,
     )
     store.runs.save(moved)
