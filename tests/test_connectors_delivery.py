@@ -193,3 +193,19 @@ def test_what_can_never_be_worked_off_is_left_to_people_and_not_lost(orders: Ord
     assert (orders.effect(run).status, orders.effect(run).failure) == ("escalated", "gave_up")
     assert (orders.effect(other).status, orders.effect(other).failure) == ("failed", "gave_up")
     assert len(orders.downstream.orders) == 1
+
+
+def test_what_people_call_absent_is_theirs_again_when_it_can_never_be_sent(orders: Orders) -> None:
+    run = orders.open()
+    orders.intend(run)
+    path = f"/executions/{run}/effects/{OPERATION}/reconcile"
+    failpoints.arm({"deliver.before_result_commit": "raise"})
+    orders.deliver()
+    orders.clock.advance(seconds=600)
+    orders.made(path, {"outcome": "absent"}, orders.operator, status=200)
+    for _ in range(TRIES_MAX):
+        orders.deliver(after_seconds=600)
+    failpoints.arm({})
+
+    assert (orders.effect(run).status, orders.orders_waiting()[1:]) == ("escalated", [])
+    assert orders.made(path, {"outcome": "committed"}, orders.operator, status=200)["status"] == "committed"

@@ -145,14 +145,19 @@ def test_evidence_that_is_not_believed_or_not_current_settles_nothing(orders: Or
 
 
 def test_what_was_seen_before_the_dispatch_says_nothing_about_what_came_after(orders: Orders) -> None:
-    run = _unknown(orders)
-    before = _show(orders, observed_before=1)
+    run = orders.open()
+    before = _show(orders, "tool://parcels/7")
+    orders.clock.advance(seconds=1)
+    orders.intend(run, kind="parcels.send")
+    between = _show(orders)
+    orders.clock.advance(seconds=1)
+    _report(orders, run, "dispatched")
 
-    refused = _say(orders, run, orders.agent, "absent", evidence_id=before)
-    said = _say(orders, run, orders.agent, "committed", evidence_id=before)
-
-    assert _code(refused) == (403, "reconciliation_needs_proof")
-    assert said.json()["status"] == "committed"
+    # A dispatch may be written down late; nothing happened before anybody intended it.
+    for outcome, shown in (("absent", before), ("absent", between), ("committed", before)):
+        refused = _say(orders, run, orders.agent, outcome, evidence_id=shown)
+        assert _code(refused) == (403, "reconciliation_needs_proof")
+    assert _say(orders, run, orders.agent, "committed", evidence_id=between).json()["status"] == "committed"
 
 
 def test_evidence_that_may_not_be_read_is_not_there(orders: Orders) -> None:

@@ -19,7 +19,6 @@ from service.executions.delivery.model import DELIVER_TOPIC, Ask, Order, Send
 from service.executions.delivery.refusals import ConnectorChanged, ConnectorUnknown
 from service.executions.delivery.rules import (
     TRIES_MAX,
-    UNDER_WAY,
     absence_counts_from,
     must_be_asked_about,
     retry_after,
@@ -130,15 +129,15 @@ def note_all_found(answers: Sequence[tuple[Ask, FoundAnswer]], *, unit: Unit) ->
 def give_up(order: Order, *, unit: Unit) -> None:
     """Leave an order to people when bringing it to an end has failed too often for reasons of our own.
 
-    What was never sent has failed; what may have happened is escalated.
+    What was never sent, or never arrived, has failed; what may have happened is escalated.
     """
     found = _find(order, unit)
     if found is None:
         return
     store, _, effect = found
-    if effect.status in UNDER_WAY:
+    if must_be_asked_about(effect):
         _escalate(effect, store, unit)
-    elif effect.status is EffectStatus.INTENDED:
+    elif effect.status in UNDISPATCHED:
         _keep(replace(effect, status=EffectStatus.FAILED, failure=_GAVE_UP, updated_at=unit.now), store, unit)
 
 

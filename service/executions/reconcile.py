@@ -170,6 +170,8 @@ def _fault_of(shown: Evidence, outcome: Outcome, effect: Effect) -> str | None:
         return "Evidence that settles an outcome comes from an internal tool, or from what is trusted more."
     if shown.stale or shown.superseded_by is not None:
         return "This evidence is no longer current."
+    if outcome is Outcome.COMMITTED and shown.source.observed_at < effect.created_at:
+        return "It was observed before anybody intended the effect, and so does not show that it happened."
     dispatched_at = effect.dispatched_at or effect.updated_at
     if outcome is Outcome.ABSENT and shown.source.observed_at < dispatched_at:
         return "It was observed before the dispatch, and so says nothing about what came after."
