@@ -12,8 +12,8 @@ from founding import found
 from service.adapters.keystore import KeyStore
 from service.adapters.subject_cipher import SubjectCiphers
 from service.adapters.tokens import TiktokenCounter
-from service.core.clock import Clock
 from service.context.references import RecordReferences
+from service.core.clock import Clock
 from service.core.database import Database
 from service.core.hashing import hash_text
 from service.core.ids import new_id
