@@ -1,9 +1,9 @@
 """Holding a run while something is written to it: who may, and in which order the refusals come."""
 
 from service.core.errors import Stale
-from service.executions.leases.model import Lease, LeaseMode
+from service.executions.leases.model import Lease
 from service.executions.leases.refusals import FencingTokenStale, RecoveryOnly
-from service.executions.leases.rules import token_fits
+from service.executions.leases.rules import is_recovering, token_fits
 from service.executions.model import Execution, Status
 from service.executions.refusals import ActingUserOnly, ExecutionEnded, ReviewRequired, RunFull
 from service.executions.rules import ENDED
@@ -34,10 +34,8 @@ def hold(
     refuse_ended(execution)
     if effect and execution.status is Status.REVIEW_REQUIRED:
         raise ReviewRequired
-    if effect and lease is not None and lease.mode is LeaseMode.RECOVERY:
-        # What was to be settled is not settled by waiting until the lease has lapsed.
-        if lease.lives(unit.now) or unit.fencing_token is not None:
-            raise RecoveryOnly
+    if effect and is_recovering(lease, unit.fencing_token, unit.now):
+        raise RecoveryOnly
     return execution
 
 

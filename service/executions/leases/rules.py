@@ -25,6 +25,16 @@ def token_fits(lease: Lease | None, token: int | None, now: datetime) -> bool:
     return token is None or (lease is not None and token == lease.fencing_token)
 
 
+def is_recovering(lease: Lease | None, token: int | None, now: datetime) -> bool:
+    """Say whether a write under `token` comes from a worker that has something to settle first.
+
+    What was to be settled is not settled by waiting until the lease has lapsed.
+    """
+    if lease is None or lease.mode is not LeaseMode.RECOVERY:
+        return False
+    return lease.lives(now) or token is not None
+
+
 def grant(
     lease: Lease | None,
     *,
