@@ -52,7 +52,7 @@ $(PEER_STAMP): requirements-bench.lock | $(STAMP)
 	VIRTUAL_ENV=$(CURDIR)/$(PEER) $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements-bench.lock
 	touch $(PEER_STAMP)
 
-rehearse: setup  ## kill the careful example agent wherever it can be killed; takes half an hour
+rehearse: setup  ## kill the careful example agent wherever it can be killed; about 100 trials
 	$(BIN)/muniment rehearse --manifest examples/agents/shop.yaml --workers 2 -- $(BIN)/python examples/agents/careful.py
 
 lock: setup  ## resolve the dependencies anew

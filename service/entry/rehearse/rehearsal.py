@@ -172,9 +172,9 @@ class _Crew:
     def _plan(self, baseline: Baseline) -> tuple[Interruption, ...]:
         scenario = self._wish.manifest.scenarios[baseline.scenario]
         rule: Interruptions = scenario.interruptions or self._wish.manifest.interruptions
-        return plan_interruptions(
-            baseline.runs[0].calls, rule, seed=self._wish.seed, scenario=baseline.scenario
-        )
+        # The shortest: what an agent that waits asks once more is not there in every run.
+        shortest = min(baseline.runs, key=lambda run: len(run.calls))
+        return plan_interruptions(shortest.calls, rule, seed=self._wish.seed, scenario=baseline.scenario)
 
     def _judge(
         self, future: Future[Outcome], baseline: Baseline, interruption: Interruption, number: int
