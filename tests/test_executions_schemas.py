@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 from conftest import FixedClock
-from executions_world import ACME, World, open_world
-from resume_world import decision, take
+from executions_world import ACME, ALPHA, OUTSIDER, World, caller, open_world
+from resume_world import ask, decision, take
 from sqlalchemy import text
 
+from service.audit.record import record
 from service.core.database import Database
 from service.executions.model import STATE_SCHEMA_VERSION, Execution, Status, Transition
 from service.executions.refusals import ExecutionEnded, SchemaNewer
 from service.executions.schemas import UPGRADES, upgrade
 from service.executions.sealed import stable_json
+from service.identity.model import Role
+from service.identity.projects import remove_member
 
 FIXTURES = sorted((Path(__file__).parent / "fixtures").glob("checkpoint-schema-*.json"))
 
@@ -100,10 +103,13 @@ def test_a_run_of_a_newer_release_is_left_alone(world: World) -> None:
     run = world.open()
     world.move(run, Transition.ADVANCE, version=1, state={"plan": []})
     rewrite(world, run, STATE_SCHEMA_VERSION + 1)
+    with world.unit(caller("admin-1", role=Role.ADMIN)) as unit:
+        remove_member(ALPHA, "user-1", unit=unit, trail=record)
 
     for attempt in (
         lambda: world.get(run),
         lambda: take(world, run),
+        lambda: ask(world, run, OUTSIDER),
         lambda: world.move(run, Transition.FAIL, version=2),
     ):
         with pytest.raises(SchemaNewer):

@@ -100,15 +100,20 @@ def _claim(execution_id: str, store: ExecutionStore, unit: Unit) -> Execution | 
         # Only who opened it may learn that it is there; and only their own lost access stops the run.
         if not is_theirs or is_member(execution.acting_user, project_id=execution.project_id, unit=unit):
             raise NotFound
+        _leave_alone_if_newer(execution)
         require_review(execution, unit=unit)
         return AccessGone()
-    if execution.schema_version > STATE_SCHEMA_VERSION:
-        raise SchemaNewer
+    _leave_alone_if_newer(execution)
     if not is_theirs:
         raise ActingUserOnly
     if execution.status is Status.REVIEW_REQUIRED:
         raise ReviewRequired
     return store.get(execution_id)
+
+
+def _leave_alone_if_newer(execution: Execution) -> None:
+    if execution.schema_version > STATE_SCHEMA_VERSION:
+        raise SchemaNewer
 
 
 def _end_if_over(execution: Execution, store: ExecutionStore, unit: Unit) -> None:
