@@ -187,6 +187,24 @@ def test_a_check_of_the_present_candidate_goes_before_any_that_is_carried() -> N
     assert (found.status, found.failure_kind) == (CheckStatus.FAILED, FailureKind.WRONG_RESULT)
 
 
+@pytest.mark.parametrize(
+    ("checks", "status", "check_id"),
+    [
+        ([], CheckStatus.MISSING, None),
+        ([("A", True)], CheckStatus.STALE, "k1"),
+        ([("B", False), ("B", True)], CheckStatus.PASSED, "k2"),
+        ([("B", True), ("B", False)], CheckStatus.FAILED, "k2"),
+        ([("B", True), ("A", False)], CheckStatus.PASSED, "k1"),
+    ],
+)
+def test_a_requirement_stands_by_the_newest_check_of_the_present_candidate(
+    checks: list[tuple[str, bool]], status: CheckStatus, check_id: str | None
+) -> None:
+    found = _stand(_candidates(("A", {}), ("B", {})), _checks(*checks))
+
+    assert (found.status, found.check_id) == (status, check_id)
+
+
 def test_a_check_of_another_contract_counts_for_nothing() -> None:
     [check] = _checks(("A", True))
 

@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.core.hashing import hash_text
-from service.executions.acceptance.model import Candidate, Check, CheckStatus
-from service.executions.acceptance.rules import stand
 from service.executions.ledger.model import EffectStatus
 from service.executions.ledger.rules import EFFECT_NEXT, is_large
 from service.executions.model import Requirement, Status, Transition
@@ -185,32 +183,3 @@ def test_a_result_is_large_by_tokens_or_by_bytes() -> None:
     assert not is_large("a", 2_000)
     assert is_large("a", 2_001)
     assert is_large("é" * (16 * 1024 + 1), 1)
-
-
-def _check(number: int, *, passed: bool, artifact: str) -> Check:
-    return Check(
-        id=f"c{number}", execution_id="run", sequence=number, requirement="login", passed=passed,
-        artifact_hash=artifact, contract_hash="k", grader_id="g", grader_version="1", environment={},
-        output_ref=None, expected=None, observed=None, reproduce=None, failure_kind=None, by="g", at=NOW,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("checks", "status", "check_id"),
-    [
-        ([], CheckStatus.MISSING, None),
-        ([(True, "old")], CheckStatus.STALE, "c1"),
-        ([(False, "new"), (True, "new")], CheckStatus.PASSED, "c2"),
-        ([(True, "new"), (False, "new")], CheckStatus.FAILED, "c2"),
-        ([(True, "new"), (False, "old")], CheckStatus.PASSED, "c1"),
-    ],
-)
-def test_a_requirement_stands_by_the_newest_check_of_the_present_candidate(
-    checks: list[tuple[bool, str]], status: CheckStatus, check_id: str | None
-) -> None:
-    candidates = [Candidate(name, "run", at, name, "a", NOW) for at, name in enumerate(("old", "new"))]
-    written = [_check(at, passed=ok, artifact=artifact) for at, (ok, artifact) in enumerate(checks, start=1)]
-
-    [found] = stand(["login"], contract_hash="k", candidates=candidates, checks=written)
-
-    assert (found.status, found.check_id) == (status, check_id)
