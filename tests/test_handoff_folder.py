@@ -1,5 +1,6 @@
 """Nothing that stands in the folder leads a handoff out of it, and two at once wait for each other."""
 
+import json
 import os
 import threading
 from collections.abc import Iterator
@@ -82,10 +83,37 @@ def test_a_log_that_is_larger_than_any_run_is_refused(
 
 def test_a_memory_of_another_form_is_left_alone(desk: Desk) -> None:
     desk.folder.mkdir()
-    for text in ("{", "[]", '{"form": 2}', '{"form": 1}', "\xff"):
+    for text in ("{", "[]", '{"form": 2}', '{"form": 1}', "\xff", "[" * 100_000):
         (desk.folder / ".handoff.json").write_text(text, encoding="latin-1")
 
         assert "take it away" in desk.pull(code=1)["said"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"execution_id": "../approvals/1/cancel?"},
+        {"execution_id": "\x1b[2J"},
+        {"cursor": "\ud800"},
+        {"size": -1},
+        {"size": float("inf")},
+    ],
+)
+def test_a_memory_that_others_have_changed_leads_no_call_elsewhere(
+    desk: Desk, changed: dict[str, object]
+) -> None:
+    desk.pull()
+    memory = desk.folder / ".handoff.json"
+    memory.write_text(json.dumps(json.loads(memory.read_text()) | changed))
+
+    said = [desk.handoff(command, code=1)["said"] for command in ("pull", "push")]
+
+    assert all("take it away" in each for each in said)
+
+
+def test_what_is_no_id_is_not_asked_for(desk: Desk) -> None:
+    for named in ("../approvals", "\x1b[2J", f"{desk.run}/turns", ""):
+        assert "no id of a run" in desk.handoff("pull", "--execution", named, code=1)["said"]
 
 
 def test_who_holds_the_log_is_waited_for(desk: Desk) -> None:

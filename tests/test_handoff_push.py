@@ -9,6 +9,9 @@ import pytest
 from conftest import FixedClock
 from handoff_world import HASH, Desk, line, open_desk
 
+from service.entry.cli.output import note
+from service.entry.handoff.lines import read_log
+
 MADE = [{"name": "case", "ref": "file:case.md", "sha256": HASH}]
 
 
@@ -159,8 +162,6 @@ def test_under_a_lease_lines_need_its_token(desk: Desk) -> None:
         headers={"Authorization": f"Bearer {desk.token}"},
         json={},
     ).json()
-    if resumed.get("lease") is None:
-        pytest.skip(f"no lease: {resumed}")
     desk.write(line("mine"))
 
     refused = desk.push(code=1)
@@ -184,3 +185,11 @@ def test_an_empty_folder_and_a_missing_one(desk: Desk) -> None:
     desk.pull()
 
     assert desk.push() == {"execution_id": desk.run, "sent": 0, "already": 0, "refused": []}
+
+
+def test_what_a_refused_line_holds_commands_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    bad = read_log(b'{"task_id": "a", "exit_status": "started", "\\u001b[2J\\u009b": 1}', "run-1").bad
+
+    note(bad[0].detail)
+
+    assert capsys.readouterr().err == "\\x1b[2J\\x9b: Extra inputs are not permitted\n"

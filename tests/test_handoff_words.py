@@ -124,3 +124,12 @@ def test_it_is_read_in_ten_seconds_whatever_a_run_holds(talk: Talk) -> None:
     assert "\n" not in text
     assert len(text.split()) <= 2 * WORDS_IN_TEN_SECONDS
     assert len(text) < 2_000
+
+
+def test_no_word_in_it_commands_a_terminal(talk: Talk) -> None:
+    _step(talk, "read", "completed", summary="\x1b]0;mine\x07Read\u009b2J it\u202e all 👩\u200d🚀")
+
+    text = _words(talk)
+
+    assert "]0;mine Read 2J it all 👩\u200d🚀" in text
+    assert not set("\x1b\x07\u009b\u202e") & set(text)

@@ -14,6 +14,8 @@ _NAMED_MAX: Final = 3
 """How many outputs or blockers are named at most; the others are counted."""
 _LIST_LENGTH_MAX: Final = 240
 """Beyond it no further one is named: a reference is of no use when it is cut."""
+_JOINERS: Final = frozenset("\u200c\u200d")
+"""Not printed themselves, they make up letters of some scripts and pictures."""
 _WORDS_OF_TASK: Final = "continue:"
 
 
@@ -82,7 +84,8 @@ def _list(named: Sequence[str]) -> str:
 
 
 def _quote(text: str | None) -> str:
-    # White space of any kind would break the paragraph.
-    line = " ".join((text or "").split())
+    # White space of any kind would break the paragraph, and a terminal obeys what is not printed.
+    shown = "".join(mark if mark.isprintable() or mark in _JOINERS else " " for mark in text or "")
+    line = " ".join(shown.split())
     cut = cut_at_grapheme(line, _QUOTE_LENGTH_MAX)
     return (line if cut == len(line) else f"{line[:cut].rstrip()}…").rstrip(".")

@@ -123,6 +123,8 @@ def _working(url: str, token: str) -> Iterator[Muniment]:
     """Open a client, and say in a sentence what goes wrong while it is used."""
     if not url.startswith(("http://", "https://")):
         raise typer.BadParameter("needs an address that begins with http:// or https://", param_hint="--url")
+    if not (token.isascii() and token.isprintable()):
+        raise typer.BadParameter("holds characters that no key has", param_hint="--token")
     arm(Settings().failpoints)
     try:
         with Muniment(url, token, timeout_seconds=_TIMEOUT_SECONDS) as client:
@@ -131,6 +133,8 @@ def _working(url: str, token: str) -> Iterator[Muniment]:
         _end(f"The service refuses: {problem.detail or problem.code} ({problem.code})")
     except httpx.TransportError as failure:
         _end(f"The service does not answer: {type(failure).__name__}")
+    except httpx.InvalidURL:
+        raise typer.BadParameter("is no address that can be called", param_hint="--url") from None
     except (FolderUnfit, FolderBusy) as failure:
         _end(str(failure))
     except LineUnreadable:

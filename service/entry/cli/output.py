@@ -48,7 +48,7 @@ def answer_list(items: Sequence[Fields], *, as_json: bool, columns: Sequence[str
 
 def note(sentence: str) -> None:
     """Say something beside the answer, on standard error."""
-    typer.echo(sentence, err=True)
+    typer.echo(_harmless(sentence), err=True)
 
 
 def _print_json(document: Fields) -> None:
@@ -60,4 +60,13 @@ def _shown(value: object) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return _harmless(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+
+
+def _harmless(text: str) -> str:
+    """Answer text with what a terminal would obey written out: some of it comes from others."""
+    return "".join(_written_out(mark) for mark in text)
+
+
+def _written_out(mark: str) -> str:
+    return mark if mark.isprintable() or mark == "\n" else mark.encode("unicode_escape").decode()

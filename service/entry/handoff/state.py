@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, Self
 
+from service.core.ids import is_id
 from service.entry.handoff.folder import LOG, STATE, Folder, FolderUnfit
 
 _FORM: Final = 1
@@ -31,10 +32,13 @@ class FolderState:
     def of(cls, folder: Folder, execution_id: str | None) -> Self:
         """Answer what the folder remembers, for one run or for the one that it holds.
 
-        Raises `FolderUnfit` when it holds another run, when it holds none and none is named, and when its
-        memory cannot be read.
+        Raises `FolderUnfit` when it holds another run, when it holds none and none is named, when what is
+        named is no id, and when its memory cannot be read.
         """
         raw = folder.read(STATE)
+        if execution_id is not None and not is_id(execution_id):
+            # It becomes a part of addresses: anything else could lead a call somewhere else.
+            raise FolderUnfit("That is no id of a run.")
         if raw is not None:
             kept = cls._read(raw)
             if execution_id not in (None, kept.execution_id):
@@ -72,8 +76,10 @@ class FolderState:
                 unseen=frozenset(map(str, fields["unseen"])),
                 unsure=bool(fields["unsure"]),
             )
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
             raise unfit from None
-        if form != _FORM:
+        # Ids become parts of addresses, and others may have written here.
+        has_ids = is_id(state.execution_id) and (state.cursor is None or is_id(state.cursor))
+        if form != _FORM or not has_ids or state.size < 0:
             raise unfit
         return state
