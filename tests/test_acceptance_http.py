@@ -210,3 +210,27 @@ def test_a_grader_who_is_the_author_is_refused_and_so_is_evidence_that_is_not_th
     assert (dangling[0], dangling[1]["code"]) == (404, "reference_not_found")
     assert dangling[1]["errors"][0]["pointer"] == "/output_ref"
     assert opaque[0] == 201
+
+
+def test_what_was_begun_in_no_manifest_keeps_a_run_from_being_completed(
+    site: Site, agent: dict[str, str], grader: dict[str, str]
+) -> None:
+    opening = OPENING | {"requirements": [{"id": "orders", "text": "Orders can be filtered"}]}
+    opened = site.client.post("/v1/executions", headers=agent, json=opening).raise_for_status().json()
+    path = opened["id"]
+    _post(site, agent, f"{path}/candidates", {"artifact_hash": ARTIFACT})
+    _post(site, agent, f"{path}/steps", {"task_id": "mend", "exit_status": "started"})
+    passed = {
+        "requirement": "orders",
+        "passed": True,
+        "artifact_hash": ARTIFACT,
+        "contract_hash": opened["contract_hash"],
+        "grader": {"id": "browser", "version": "3"},
+    }
+
+    _, checked = _post(site, grader, f"{path}/checks", passed)
+    found = {"artifact_hash": ARTIFACT, "contract_hash": opened["contract_hash"]}
+    _, resumed = _post(site, agent, f"{path}/resume", found)
+
+    assert checked["execution_status"] == "open"
+    assert resumed["decision"] == "continue:mend"

@@ -12,8 +12,8 @@ from service.executions.ledger.model import Effect
 from service.executions.model import Execution
 from service.executions.standings import read_standings
 from service.executions.store import ExecutionStore
-from service.executions.work.model import DeclaredTask, ExitStatus, Step, Task
-from service.executions.work.rules import derive_tasks
+from service.executions.work.model import ExitStatus, Step, Task
+from service.executions.work.rules import derive_all
 from service.identity.unit import Unit
 from service.policies.model import Bundle
 
@@ -45,17 +45,14 @@ def gather(execution_id: str, *, unit: Unit, bundle: Bundle) -> Facts:
     """Answer the facts of a run under a policy. Raises `NotFound` for one that the caller may not read."""
     store = ExecutionStore.of(unit)
     execution = store.get(execution_id)
-    declared = store.work.declared(execution_id)
     log = store.work.outline(execution_id)
-    names = {task.id for task in declared}
-    others = [DeclaredTask(task_id) for task_id in dict.fromkeys(step.task_id for step in log)]
-    tasks = derive_tasks([*declared, *(task for task in others if task.id not in names)], log)
+    tasks, undeclared = derive_all(store.work.declared(execution_id), log)
     standings = read_standings(execution_id, unit=unit, bundle=bundle)
     return Facts(
         execution=execution,
         state=store.latest_state(execution_id),
-        tasks=tasks[: len(declared)],
-        undeclared=tasks[len(declared) :],
+        tasks=tasks,
+        undeclared=undeclared,
         log=log,
         last_completed=_last_completed(execution_id, log, store),
         pins=store.pins(execution_id),

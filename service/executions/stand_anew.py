@@ -1,7 +1,6 @@
 """Reads anew all that the decision of a resume rests on."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from service.executions.acceptance.model import Check
 from service.executions.acceptance.rules import stand
@@ -15,11 +14,9 @@ from service.executions.recovery.model import Found, MovedSummary, Standing
 from service.executions.rules import needs_confirmation
 from service.executions.sources import Drift, drifted_since, drifted_sources
 from service.executions.store import ExecutionStore
-from service.executions.work.model import Standing as TaskStanding
+from service.executions.work.rules import begun
 from service.identity.unit import Unit
 from service.policies.model import Bundle
-
-_BEGUN: Final = frozenset({TaskStanding.STARTED, TaskStanding.REOPENED})
 
 
 def stand_anew(
@@ -34,7 +31,6 @@ def stand_anew(
     """Answer how a held run stands against what was found and against the world as it is now."""
     store, execution = ExecutionStore.of(unit), facts.execution
     sources = store.latest_sources(execution.id)
-    begun = [task for task in facts.undeclared if task.standing in _BEGUN]
     needed = needs_confirmation(execution, bundle.stopping.contract_confirmation)
     return Standing(
         execution=execution,
@@ -51,7 +47,7 @@ def stand_anew(
         approvals=lapsed_approvals(execution, store=store, unit=unit, bundle=bundle),
         sources=list(drifted_sources(sources, references, at_source)),
         summary=_moved_summary(store.latest_summary(execution.id), references),
-        tasks=[*begun, *facts.tasks],
+        tasks=[*begun(facts.undeclared), *facts.tasks],
         standings=facts.standings,
         confirmation_missing=needed and not execution.contract_confirmed,
     )

@@ -22,6 +22,7 @@ _STANDING: Final = {
     ExitStatus.FAILED: Standing.FAILED,
 }
 assert _STANDING.keys() == set(ExitStatus)
+_BEGUN: Final = frozenset({Standing.STARTED, Standing.REOPENED})
 
 
 def completed_key(task_id: str, inputs: Sequence[Input]) -> str:
@@ -74,6 +75,21 @@ def derive_tasks(declared: Sequence[DeclaredTask], log: Sequence[Step]) -> Seque
         )
         for task in declared
     ]
+
+
+def derive_all(
+    declared: Sequence[DeclaredTask], log: Sequence[Step]
+) -> tuple[Sequence[Task], Sequence[Task]]:
+    """Answer the declared tasks, and those that stand in the log and in no manifest, with their standing."""
+    names = {task.id for task in declared}
+    others = [DeclaredTask(task_id) for task_id in dict.fromkeys(step.task_id for step in log)]
+    tasks = derive_tasks([*declared, *(task for task in others if task.id not in names)], log)
+    return tasks[: len(declared)], tasks[len(declared) :]
+
+
+def begun(tasks: Sequence[Task]) -> Sequence[Task]:
+    """Answer the tasks that were begun, in whatever way, and have not ended."""
+    return [task for task in tasks if task.standing in _BEGUN]
 
 
 def count_tasks(tasks: Sequence[Task]) -> TaskCounts:
