@@ -193,6 +193,21 @@ def test_nobody_says_absent_while_the_service_may_be_sending(orders: Orders) -> 
     assert said.status_code == 200
 
 
+def test_calling_it_undetermined_first_is_no_way_around(orders: Orders) -> None:
+    run = orders.open()
+    orders.intend(run)
+    _crash(orders, "deliver.before_send")
+    path = f"/executions/{run}/effects/{OPERATION}/reconcile"
+    orders.made(path, {"outcome": "undetermined"}, orders.operator, status=200)
+
+    refused = orders.post(path, {"outcome": "absent"}, orders.operator)
+    orders.clock.advance(seconds=2)
+    said = orders.post(path, {"outcome": "absent"}, orders.operator)
+
+    assert (refused.status_code, refused.json().get("code")) == (409, "delivery_under_way")
+    assert said.status_code == 200
+
+
 def test_a_source_that_changed_is_reloaded_and_what_rests_on_it_refreshed(orders: Orders) -> None:
     orders.downstream.records["plots/18"] = ("v7", "Plot 18: outline consent granted.")
     kept = _keep_register(orders, "Plot 18: outline consent granted.", "v7")

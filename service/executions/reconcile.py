@@ -146,7 +146,8 @@ def _check_evidence(
 
 def _check_not_under_way(effect: Effect, connectors: Connectors, unit: Unit) -> None:
     """Refuse to have sent again what a worker of ours may be sending at this moment."""
-    if effect.connector is None or effect.status is not EffectStatus.DISPATCHED:
+    # What came back is `unknown`; what people escalate or call absent meanwhile is still on its way.
+    if effect.connector is None or effect.status is EffectStatus.UNKNOWN:
         return
     connector = connectors.find(unit.tenant_id, effect.connector)
     dispatched_at = effect.dispatched_at or effect.updated_at
