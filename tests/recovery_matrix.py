@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import pytest
 from recovery_line import Told
 
 _RUN: Final = r"/executions/[^/]+"
 SIDES: Final = ("before_commit", "after_commit")
+DATABASES: Final = ("sqlite", "postgresql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,13 @@ DELIVERY: Final = (
     Kill("delivery: result", "deliver.after_result_commit"),
 )
 """Places outside of any request: what the service does by itself."""
+
+
+def on(database: str | None, *values: object) -> list[object]:
+    """Answer a case for each database, with these further values; the ordinary tests run that one alone."""
+    return [
+        pytest.param(one, *values, marks=() if one == database else pytest.mark.torture) for one in DATABASES
+    ]
 
 
 def passed(told: Told) -> tuple[Counter[str], Sequence[Any]]:

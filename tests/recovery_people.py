@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
-from recovery_line import Line, Told, Unexpected
+from recovery_line import TRUST, Line, Told, Unexpected
 from recovery_model_server import REPLY
 from recovery_tasks import ARTIFACT, ENVIRONMENT
 
@@ -54,7 +54,7 @@ def operate(line: Line, shop: str) -> None:
         handoff = line.ask("GET", f"/executions/{run['id']}/handoff")
         for effect in handoff["effects"]:
             if effect["status"] == "escalated":
-                found = httpx.get(f"{shop}/orders/{effect['operation_id']}", timeout=30)
+                found = httpx.get(f"{shop}/orders/{effect['operation_id']}", timeout=30, verify=TRUST)
                 outcome = "committed" if found.status_code == httpx.codes.OK else "absent"
                 line.call(
                     "POST",

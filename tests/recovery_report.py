@@ -1,7 +1,7 @@
 """The table of the recovery matrix: one line for each boundary, on the terminal and in `build/recovery`."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -10,6 +10,8 @@ import pytest
 
 PROPERTY: Final = "recovery"
 FOLDER: Final = Path(__file__).parents[1] / "build" / "recovery"
+Note = Callable[[str, object], None]
+"""What pytest's `record_property` is: it brings a case to the table."""
 COLUMNS: Final = (
     "boundary",
     "cases",
@@ -29,6 +31,13 @@ _COUNTED: Final = (
     "foreign_evidence",
     "stale_acts",
 )
+
+
+def note_case(
+    record_property: Note, boundary: str, verdict: Mapping[str, Any], faults: Sequence[str]
+) -> None:
+    """Bring a case to the table: what it was about, all that was seen of it, and what was wrong."""
+    record_property(PROPERTY, {"boundary": boundary, "faults": list(faults), "verdict": dict(verdict)})
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

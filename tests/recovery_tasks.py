@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
-from recovery_line import Line, Unexpected
+from recovery_line import TRUST, Line, Unexpected
 from recovery_model_server import CONSTRAINT
 
 from service.core.failpoints import hit
@@ -117,7 +117,7 @@ class Desk:
         if operation_id != self.payment:
             time.sleep(_WAIT_SECONDS)
             return
-        answer = httpx.get(f"{self.shop}/orders/{operation_id}", timeout=30)
+        answer = httpx.get(f"{self.shop}/orders/{operation_id}", timeout=30, verify=TRUST)
         outcome = "committed" if answer.status_code == httpx.codes.OK else "absent"
         body = {
             "project": "alpha",
@@ -206,7 +206,7 @@ class Desk:
         }
         package = self.line.ask("POST", "/context-packages", wanted)
         prompt = {"prompt": json.dumps(package["rendered"], ensure_ascii=False)}
-        reply = httpx.post(self.model, json=prompt, timeout=60).json()["text"]
+        reply = httpx.post(self.model, json=prompt, timeout=60, verify=TRUST).json()["text"]
         sha256 = self._keep(ARTIFACT, reply)
         hit("agent.candidate_written")
         self.submit()
@@ -253,7 +253,11 @@ class Desk:
     def _send(self, operation_id: str, command: Mapping[str, Any]) -> str:
         sent = {"execution_id": self.execution_id, "operation_id": operation_id, **command}
         answer = httpx.post(
-            f"{self.shop}/orders", json=sent, headers={"Idempotency-Key": operation_id}, timeout=30
+            f"{self.shop}/orders",
+            json=sent,
+            headers={"Idempotency-Key": operation_id},
+            timeout=30,
+            verify=TRUST,
         )
         return str(answer.raise_for_status().json()["id"])
 

@@ -12,6 +12,7 @@ from recovery_case import Case, wait
 from recovery_changes import act_anyway
 from recovery_fixtures import Warm
 from recovery_line import Line
+from recovery_matrix import on
 from recovery_record import read_record
 from recovery_site import LEASE_SECONDS
 from recovery_verdict import orders_of
@@ -20,7 +21,10 @@ from sqlmodel import func, select
 from service.core.outbox import OutboxRow
 from service.executions.delivery.model import DELIVER_TOPIC, Order
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [
+    pytest.mark.timeout(600),
+    pytest.mark.parametrize("warm", on("postgresql"), indirect=True),
+]
 
 MANY: Final = 20
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import httpx
 
-_START_SECONDS_MAX: Final = 60
+_START_SECONDS_MAX: Final = 180
 _STOP_SECONDS_MAX: Final = 25
 
 
@@ -78,7 +78,7 @@ def local_service(
 ) -> Iterator[LocalService]:
     """Start a service in `folder` on a free port and stop it afterwards, whatever happens meanwhile.
 
-    `extra` are further settings. Raises `LocalServiceFailed` when it is not ready in a minute.
+    `extra` are further settings. Raises `LocalServiceFailed` when it is not ready in three minutes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / "serve.log"
