@@ -74,7 +74,7 @@ class Case:
         self.failures += [f"{type(fault).__name__}: {fault}" for fault in people.faults]
 
     def go_on(self) -> None:
-        """Let a fresh session of the agent work to its end; one that does not complete the run is a failure."""
+        """Let a fresh session of the agent work to its end; it is a failure not to complete the run."""
         started = time.time()
         try:
             status = wait(self.agent())
