@@ -53,12 +53,9 @@ class CarelessAgent(CarefulAgent):
 
     def reconcile(self, operation_id: str) -> None:
         """Rather order twice than not at all."""
-        if "duplicate" not in self.faults:
-            super().reconcile(operation_id)
-            return
-        placed = self.shop.order(operation_id, {"product": "paper", "pieces": 10})
-        settled = {"status": "committed", "downstream_ref": placed["reference"]}
-        self.service.patch(f"{self.run}/effects/{operation_id}", settled)
+        if "duplicate" in self.faults:
+            self.shop.order(operation_id, {"product": "paper", "pieces": 10})
+        super().reconcile(operation_id)
 
     def verify(self, requirement: str, handoff: Any) -> None:
         """Hand in, and wait for the checks; or see that every task is done, and go home."""
