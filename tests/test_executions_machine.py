@@ -55,7 +55,8 @@ class RunMachine(RuleBasedStateMachine):
         fenced = {} if token is None else {"Fencing-Token": str(token)}
         answer = self.call(method, path, self.agent, body, **fenced, **headers)
         told = self.told
-        lives = told.until is not None and self.site.clock() < told.until
+        # What ends a run takes its worker's lease.
+        lives = not told.ended and told.until is not None and self.site.clock() < told.until
         fits = token == told.token if lives else token in (None, told.highest or None)
         if not fits:
             assert answer.status_code == 409, answer.text
