@@ -91,6 +91,22 @@ def test_with_summaries(talk: Talk) -> None:
     assert spared
 
 
+def test_what_a_summary_left_out_is_found_in_its_turn(talk: Talk) -> None:
+    talk.say("Good morning.")
+    said = talk.say(FACT)
+    for number in range(3, 111):
+        talk.say(f"On {TOPICS[number % len(TOPICS)]}, point {number}: drawing {number * 3} was asked for.")
+    summary = {"from_sequence": 1, "to_sequence": 110, "text": "They talked of drawings.", "model": "m"}
+    talk.post("summaries", summary)
+
+    unasked = section(talk.package(max_tokens=2_000), "history")
+    asked = section(talk.package(max_tokens=2_000, query="Where is the key to the hut?"), "history")
+
+    assert FACT not in unasked["text"]
+    assert said["id"] in [item["id"] for item in asked["items"] if item["kind"] == "turn"]
+    assert "They talked of drawings." in asked["text"]
+
+
 def test_a_summary_that_was_superseded_is_not_shown(talk: Talk) -> None:
     for number in range(12):
         talk.say(f"On drainage, point {number}: " + "the officer asked again. " * 20)

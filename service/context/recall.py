@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from service.executions.compaction.sentences import terms_of
+from service.executions.compaction.sentences import folded, terms_of
 from service.executions.conversation.model import TurnRole
 
 _QUERY_TERMS_MAX: Final = 200
@@ -31,7 +31,10 @@ def recall(turns: Sequence[Outlined], query: str, *, count: int) -> Sequence[int
     come on top of `count`.
     """
     asked = frozenset(sorted(terms_of(query))[:_QUERY_TERMS_MAX])
-    shared = [asked & terms_of((turn.text or "")[:_TEXT_CHARACTERS_MAX]) for turn in turns]
+    # A term that stands inside a longer word counts too: telling words apart takes ten times as long, and
+    # what is chosen here is ranked properly afterwards.
+    texts = [folded((turn.text or "")[:_TEXT_CHARACTERS_MAX]) for turn in turns]
+    shared = [frozenset(term for term in asked if term in text) for text in texts]
     held = Counter(term for terms in shared for term in terms)
     told = [math.fsum(math.log(1 + len(turns) / held[term]) for term in terms) for terms in shared]
     best = sorted(range(len(turns)), key=lambda place: (-told[place], -place))[:count]

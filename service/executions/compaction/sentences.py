@@ -53,22 +53,23 @@ def terms_of(sentence: str) -> frozenset[str]:
     return frozenset(_terms(sentence))
 
 
+def folded(text: str) -> str:
+    """Answer text in which words are equal that differ in case or width alone."""
+    return text.casefold() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+
+
 def is_courtesy(sentence: str) -> bool:
     """Say whether a sentence is greeting or thanks and nothing else."""
-    words = _WORD.findall(_folded(sentence))
+    words = _WORD.findall(folded(sentence))
     return len(words) <= _COURTESY_WORDS_MAX and all(word in COURTESIES for word in words)
 
 
 def _terms(sentence: str) -> Iterator[str]:
-    for word in _WORD.findall(_folded(sentence)):
+    for word in _WORD.findall(folded(sentence)):
         if len(word) > 1 and _UNSPACED.search(word):
             yield from (word[place : place + 2] for place in range(len(word) - 1))
         else:
             yield word
-
-
-def _folded(sentence: str) -> str:
-    return sentence.casefold() if sentence.isascii() else unicodedata.normalize("NFKC", sentence).casefold()
 
 
 def _cut(sentence: str) -> Iterator[str]:
