@@ -7,19 +7,21 @@ from pathlib import Path
 
 import pytest
 from conftest import FixedClock
-from executions_world import COLLEAGUE, STRANGER, World, open_world
+from executions_world import ARTIFACT, COLLEAGUE, STRANGER, World, open_world
 from resume_world import ask, take
 
 from service.core.database import Database
 from service.core.errors import NotFound
+from service.executions.acceptance.model import FailureKind
 from service.executions.lease import give_back, renew
 from service.executions.leases.model import LEASE_LIFETIME, Lease, LeaseMode
 from service.executions.leases.refusals import FencingTokenStale, LeaseLapsed, RecoveryOnly
 from service.executions.ledger.model import EffectStatus
 from service.executions.log_step import log_step
-from service.executions.model import Execution, Transition
+from service.executions.model import Budgets, Execution, Transition
 from service.executions.refusals import ActingUserOnly, ReconciliationNeeded
 from service.executions.resume import Resumption
+from service.executions.submit import submit
 from service.executions.work.model import ExitStatus, NewStep
 
 
@@ -190,3 +192,20 @@ def test_of_many_resumes_at_once_one_gets_the_lease(world: World) -> None:
     assert len(answers) == 8
     assert [lease.fencing_token for lease in leases] == [1]
     assert leases[0].expires_at - leases[0].taken_at == timedelta(seconds=120)
+
+
+def test_where_nobody_gets_a_lease_the_one_that_lives_is_told(world: World) -> None:
+    run = world.open(budgets=Budgets(revisions=0))
+    held = lease_of(take(world, run))
+    with world.unit(token=held.fencing_token) as unit:
+        submit(run.id, ARTIFACT, unit=unit)
+    failed = {"expected": "it", "observed": "not it", "reproduce": "look", "failure_kind": FailureKind.OTHER}
+    world.grade(run, passed=False, environment={}, **failed)
+
+    passer_by = take(world, run, artifact_hash=ARTIFACT)
+    holder = take(world, run, token=held.fencing_token, artifact_hash=ARTIFACT)
+
+    assert str(passer_by.decision) == str(holder.decision) == "escalate:login"
+    assert (passer_by.lease, passer_by.leased_until) == (None, held.expires_at)
+    assert (holder.lease, holder.leased_until) == (None, None)
+    assert world.facts(run).lease is None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service.context.references import RecordReferences
+from service.core.errors import Unavailable
 from service.evidence.ports import Chunker
 from service.evidence.reload import SourceText, reload_evidence
 from service.executions.ports import Referred, SourceReaders, SourceReading
@@ -20,6 +21,8 @@ from service.policies.active import active_bundle
 
 _AT_ONCE: Final = 8
 """So many sources are read at the same time."""
+READ_SECONDS_MAX: Final = 30.0
+"""How long all sources of a run together may take: a resume that waits longer is asked for again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class Reread:
     execution_id: str
     readers: SourceReaders
     chunker: Chunker
+    seconds_max: float = READ_SECONDS_MAX
     _addressed: Sequence[_Addressed] = ()
     _readings: Mapping[str, SourceReading] = field(default_factory=dict)
 
@@ -60,11 +64,17 @@ class Reread:
         uris = list(dict.fromkeys(one.uri for one in self._addressed))
         if not uris:
             return
-        with ThreadPoolExecutor(max_workers=_AT_ONCE, thread_name_prefix="reread") as pool:
-            readings = pool.map(lambda uri: self.readers.read(tenant_id, uri), uris)
+        pool = ThreadPoolExecutor(max_workers=_AT_ONCE, thread_name_prefix="reread")
+        try:
+            readings = pool.map(lambda uri: self.readers.read(tenant_id, uri), uris, timeout=self.seconds_max)
             self._readings = {
                 uri: reading for uri, reading in zip(uris, readings, strict=True) if reading is not None
             }
+        except TimeoutError:
+            raise Unavailable("Some source answers too slowly.") from None
+        finally:
+            # What is still being read ends by its own time-out, and nobody waits for it.
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def apply(self, unit: Unit) -> Mapping[str, Drift]:
         """Keep what has changed as new versions, and answer which references moved at their source."""

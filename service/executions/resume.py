@@ -154,8 +154,11 @@ def _lease(
     before = store.leases.find(execution.id)
     if decision.mode is None:
         # Nothing is left to hold the run for; another worker's lease lapses by itself.
-        if before is not None and unit.fencing_token == before.fencing_token:
-            release_lease(store, execution)
+        if before is None or not before.lives(unit.now):
+            return None, None
+        if unit.fencing_token != before.fencing_token:
+            return None, before.expires_at
+        release_lease(store, execution)
         return None, None
     granted = grant(
         before,
