@@ -20,9 +20,9 @@ IN_THE_AGENT: Final = {
     "after a read": ("agent.after_read", "sqlite"),
     "approved, not redeemed": ("agent.before_redeem", None),
     "redeemed, not dispatched": ("agent.before_dispatch", None),
-    "dispatch told, nothing sent": ("agent.after_dispatch", "postgresql"),
+    "dispatch told, nothing sent": ("agent.after_dispatch", None),
     "downstream commit, nothing told": ("agent.after_downstream_commit", "sqlite"),
-    "candidate written, not recorded": ("agent.candidate_written", "postgresql"),
+    "candidate written, not recorded": ("agent.candidate_written", "sqlite"),
 }
 """Where an agent is killed between what it does and what it says, and the database of the ordinary tests."""
 IN_A_PULL: Final = (
@@ -37,6 +37,8 @@ IN_A_PULL: Final = (
     ("warm", "boundary"),
     [case for name, (_, database) in IN_THE_AGENT.items() for case in on(database, name)],
     indirect=["warm"],
+    # Else each case would start a service of its own.
+    scope="module",
 )
 def test_a_fresh_session_goes_on_after_the_agent_was_killed(
     warm: Warm, boundary: str, record_property: Note

@@ -134,7 +134,8 @@ def test_a_state_that_rests_on_expired_evidence_is_refreshed_first(case: Case, r
     assert verdict.faults == []
 
 
-@pytest.mark.parametrize("place", on("postgresql"), indirect=True)
+@pytest.mark.torture
+@pytest.mark.parametrize("place", DATABASES, indirect=True)
 def test_a_run_of_the_release_before_goes_on(case: Case, record_property: Note) -> None:
     _killed_at(case, "agent.before_dispatch")
     age_by_a_release(case)
