@@ -106,9 +106,9 @@ def _report(case: Case, kept: Mapping[str, Kept], given_at: Mapping[int, int]) -
     for name, one in kept.items():
         _row(name, [_times([took.whole for took in one.until(mark)]) for mark in case.marks])
     print("The peer's time over ours, exchange by exchange, median (min to max):")
-    for peer in (name for name in _PEERS if name in kept):
-        for ours in _OURS:
-            _row(f"{peer} / {ours}", [_ratio(kept[peer], kept[ours], mark) for mark in case.marks])
+    _ratios(case, kept, alone=False)
+    print("Its time over one checkpoint of ours, which moves the run and adds no message:")
+    _ratios(case, kept, alone=True)
     print("One checkpoint alone, milliseconds, and the last window over the first:")
     for name in _OURS:
         alone = [[took.checkpoint for took in kept[name].until(mark)] for mark in case.marks]
@@ -122,6 +122,13 @@ def _report(case: Case, kept: Mapping[str, Kept], given_at: Mapping[int, int]) -
     _row("given", [f"{given_at[mark] / 1e6:.2f}" for mark in case.marks])
     for name, one in kept.items():
         _row(name, [_weight(one.sizes[mark], given_at[mark]) for mark in case.marks])
+
+
+def _ratios(case: Case, kept: Mapping[str, Kept], *, alone: bool) -> None:
+    for peer in (name for name in _PEERS if name in kept):
+        for ours in _OURS:
+            ratios = [_ratio(kept[peer], kept[ours], mark, alone=alone) for mark in case.marks]
+            _row(f"{peer} / {ours}", ratios)
 
 
 def _exchanges(reply_bytes: int) -> Iterator[Exchange]:
@@ -140,8 +147,9 @@ def _times(seconds: Sequence[float]) -> str:
     return f"{spread.median * 1e3:.1f} / {spread.percentile(0.95) * 1e3:.1f}"
 
 
-def _ratio(peer: Kept, ours: Kept, mark: int) -> str:
-    ratio = paired_ratio([one.whole for one in peer.until(mark)], [one.whole for one in ours.until(mark)])
+def _ratio(peer: Kept, ours: Kept, mark: int, *, alone: bool) -> str:
+    mine = [one.checkpoint if alone else one.whole for one in ours.until(mark)]
+    ratio = paired_ratio([one.whole for one in peer.until(mark)], mine)
     return f"{ratio.median:.1f} ({min(ratio.values):.1f} to {max(ratio.values):.1f})"
 
 
