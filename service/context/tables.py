@@ -36,6 +36,8 @@ class PackageRow(SQLModel, table=True):
     digest: str = Field(max_length=71)
     request: bytes = Field(sa_type=LargeBinary)
     manifest: dict[str, Any] = Field(sa_column=Column(JSON, nullable=False))
+    quarantine_id: str | None = Field(default=None, max_length=36)
+    """The quarantine of something that it showed."""
     created_at: datetime = Field(sa_type=UtcDateTime)
 
 

@@ -33,6 +33,8 @@ class EvidenceRow(SQLModel, table=True):
     uri_key: str = Field(max_length=64)
     version: int
     superseded_by: str | None = Field(default=None, max_length=36)
+    quarantine_id: str | None = Field(default=None, max_length=36)
+    """The quarantine that keeps it out of every search, package and reading."""
     created_by: str = Field(max_length=450)
     created_at: datetime = Field(sa_type=UtcDateTime)
 

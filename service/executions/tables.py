@@ -65,6 +65,8 @@ class ExecutionRow(SQLModel, table=True):
     objective: bytes | None = Field(default=None, sa_type=LargeBinary)
     requirements: bytes | None = Field(default=None, sa_type=LargeBinary)
     requirement_ids: list[str] = Field(sa_column=Column(JSON, nullable=False))
+    content_erased_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    """When all that was said and kept in it was destroyed: by an erasure, or by its retention class."""
     created_at: datetime = Field(sa_type=UtcDateTime)
     updated_at: datetime = Field(sa_type=UtcDateTime)
 

@@ -33,6 +33,12 @@ class ProposalRow(SQLModel, table=True):
     policy_version: str = Field(max_length=71)
     purpose: str = Field(max_length=64)
     confidence: float
+    detections: list[dict[str, Any]] = Field(
+        default_factory=list, sa_column=Column(JSON, nullable=False, server_default="[]")
+    )
+    """Kind, start and end of what detectors found in the text: no words."""
+    valid_from: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    valid_until: datetime | None = Field(default=None, sa_type=UtcDateTime)
     proposer: str = Field(max_length=450)
     memory_id: str | None = Field(default=None, max_length=36)
     created_at: datetime = Field(sa_type=UtcDateTime)
@@ -74,9 +80,22 @@ class MemoryRow(SQLModel, table=True):
     trust: str = Field(max_length=20)
     policy_version: str = Field(max_length=71)
     observed_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    lawful_basis: str = Field(default="", max_length=32)
+    """The class's own when it was kept; empty for what an older schema kept."""
+    conflict_group: str | None = Field(default=None, max_length=36)
+    """What contradicts each other carries the same."""
+    valid_from: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    """When it begins to be true, as its current version says; `None`: always was."""
+    valid_until: datetime | None = Field(default=None, sa_type=UtcDateTime)
     created_at: datetime = Field(sa_type=UtcDateTime)
     confirmed_at: datetime = Field(sa_type=UtcDateTime)
+    last_used_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    """When a package last showed it; listing and searching are no use."""
     expires_at: datetime = Field(sa_type=UtcDateTime)
+    ended_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    """When it left search for good: superseded or expired. Until then it was known."""
+    grace_until: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    """Until when its subject may take a deletion back."""
 
 
 class MemoryVersionRow(SQLModel, table=True):
@@ -97,10 +116,27 @@ class MemoryVersionRow(SQLModel, table=True):
     provenance: list[dict[str, Any]] = Field(sa_column=Column(JSON, nullable=False))
     """Kind, id, version and span of each source: no words."""
     confidence: float
+    trust: str = Field(default="", max_length=20)
+    """Of this version's own sources; empty for what an older schema kept."""
     tokens: int
     act: str = Field(max_length=20)
     by: str = Field(max_length=450)
+    reason: bytes | None = Field(default=None, sa_type=LargeBinary)
+    """Why it was corrected, in the corrector's words."""
+    valid_from: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    valid_until: datetime | None = Field(default=None, sa_type=UtcDateTime)
     at: datetime = Field(sa_type=UtcDateTime)
+
+
+class RefusalRow(SQLModel, table=True):
+    """A person's word that nothing of a class (`*`: of any) is ever to be remembered about them."""
+
+    __tablename__ = "memory_refusals"
+
+    tenant_id: str = Field(primary_key=True, max_length=36)
+    subject_hash: str = Field(primary_key=True, max_length=64)
+    class_name: str = Field(primary_key=True, max_length=64)
+    created_at: datetime = Field(sa_type=UtcDateTime)
 
 
 class ConsentRow(SQLModel, table=True):
@@ -128,19 +164,3 @@ class ConsentActRow(SQLModel, table=True):
     text_version: str = Field(max_length=100)
     at: datetime = Field(sa_type=UtcDateTime)
     by: str = Field(max_length=450)
-
-
-class ErasureRow(SQLModel, table=True):
-    """A deletion and how far it has come in each store. It names what was erased by its id alone."""
-
-    __tablename__ = "erasures"
-
-    tenant_id: str = Field(primary_key=True, max_length=36)
-    id: str = Field(primary_key=True, max_length=36)
-    kind: str = Field(max_length=20)
-    ref: str = Field(max_length=36)
-    requester: str = Field(max_length=450)
-    status: str = Field(max_length=20)
-    stores: list[dict[str, Any]] = Field(sa_column=Column(JSON, nullable=False))
-    created_at: datetime = Field(sa_type=UtcDateTime)
-    completed_at: datetime | None = Field(default=None, sa_type=UtcDateTime)

@@ -25,11 +25,12 @@ from service.entry.http.memories_shapes import (
     memory_answer,
     receipt_answer,
 )
+from service.governance.forget import forget_memory, get_erasure, settle_erasure
+from service.governance.model import Erasure
 from service.identity.matrix import MEMORIES_OWN, MEMORIES_READ
 from service.identity.unit import Unit
 from service.memories.consent import list_consents, set_consent
-from service.memories.forget import forget_memory, get_erasure, settle_erasure
-from service.memories.model import Erasure, MemoryStatus, PurposeNotOfClass
+from service.memories.model import MemoryStatus, PurposeNotOfClass
 from service.memories.store import MemoryStore
 from service.policies.active import active_bundle
 from service.retrieval.model import ItemKind

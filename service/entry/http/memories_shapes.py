@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+from service.governance.model import Erasure
 from service.identity.unit import Unit
 from service.memories.model import Citation as CitationModel
-from service.memories.model import ConsentAct, Decided, Erasure, Memory, NewProposal, Proposal
+from service.memories.model import ConsentAct, Decided, Memory, NewProposal, Proposal
 from service.policies.model import Bundle
 from service.policies.words import ProvenanceKind
 from service.wire.memories import (

@@ -77,4 +77,5 @@ class SummaryRow(SQLModel, table=True):
     tokens: int
     supersedes: str | None = Field(default=None, max_length=36)
     derived_from: list[str] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
+    quarantine_id: str | None = Field(default=None, max_length=36)
     created_at: datetime = Field(sa_type=UtcDateTime)

@@ -5,9 +5,9 @@ from typing import Any
 from sqlmodel import Session
 
 from service.core.ids import is_id
+from service.governance.model import Erasure, StoreReceipt
+from service.governance.tables import ErasureRow
 from service.identity.unit import Unit
-from service.memories.model import Erasure, StoreReceipt
-from service.memories.tables import ErasureRow
 
 
 class ErasureStore:

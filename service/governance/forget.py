@@ -10,11 +10,12 @@ from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import Forbidden, NotFound
 from service.core.idempotency import IdempotencyStore
+from service.governance.model import Erasure, StoreReceipt
+from service.governance.store_erasures import ErasureStore
 from service.identity.model import Role
 from service.identity.unit import Unit
-from service.memories.model import Erasure, Memory, StoreReceipt
+from service.memories.model import Memory
 from service.memories.store import MemoryStore
-from service.memories.store_erasures import ErasureStore
 from service.memories.store_proposals import ProposalStore
 from service.memories.store_slots import SlotStore
 from service.policies.model import Bundle
