@@ -1,6 +1,6 @@
-"""What one tenant's evidence was made from, followed to its beginnings."""
+"""What one tenant's evidence was made from, followed to its beginnings, and what was made from what."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from sqlalchemy import bindparam
@@ -15,6 +15,16 @@ LINEAGE_ITEMS_MAX: Final = 1_000
 _PARENTS: Final = select(EvidenceLineageRow.ref_kind, EvidenceLineageRow.ref_id).where(
     EvidenceLineageRow.tenant_id == bindparam("tenant_id"),
     is_any_of(col(EvidenceLineageRow.evidence_id), "item_ids"),
+)
+
+_MADE: Final = (
+    select(EvidenceLineageRow.evidence_id)
+    .where(
+        EvidenceLineageRow.tenant_id == bindparam("tenant_id"),
+        EvidenceLineageRow.ref_kind == bindparam("kind"),
+        is_any_of(col(EvidenceLineageRow.ref_id), "item_ids"),
+    )
+    .distinct()
 )
 
 
@@ -44,3 +54,10 @@ class LineageStore:
             level = {ref_id for kind, ref_id in parents if kind == "evidence"} - seen
             seen |= level
         return bool(level)
+
+    def made_from(self, kind: str, item_ids: Collection[str]) -> Sequence[str]:
+        """Answer the evidence of which any version was made directly from one of these, in order."""
+        if not item_ids:
+            return []
+        known = {"tenant_id": self._tenant_id, "kind": kind, "item_ids": sorted(item_ids)}
+        return sorted(self._session.exec(_MADE, params=known).all())

@@ -1,0 +1,58 @@
+"""Which packages of one tenant showed what, and for which runs they were built."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from sqlalchemy import bindparam
+from sqlmodel import Session, col, select
+
+from service.context.tables import PackageItemRow, PackageRow
+from service.core.any_of import is_any_of
+from service.identity.unit import Unit
+
+_SHOWING: Final = (
+    select(PackageItemRow.package_id)
+    .where(
+        PackageItemRow.tenant_id == bindparam("tenant_id"),
+        PackageItemRow.kind == bindparam("kind"),
+        is_any_of(col(PackageItemRow.item_id), "item_ids"),
+    )
+    .distinct()
+)
+_RUNS: Final = (
+    select(PackageRow.execution_id)
+    .where(
+        PackageRow.tenant_id == bindparam("tenant_id"),
+        is_any_of(col(PackageRow.id), "item_ids"),
+        col(PackageRow.execution_id).is_not(None),
+    )
+    .distinct()
+)
+
+
+class UseStore:
+    """One tenant's packages by what they showed, inside one transaction. No caller is asked about."""
+
+    def __init__(self, session: Session, tenant_id: str) -> None:
+        self._session = session
+        self._tenant_id = tenant_id
+
+    @classmethod
+    def of(cls, unit: Unit) -> "UseStore":
+        """Answer the store of a unit of work."""
+        return cls(unit.session, unit.tenant_id)
+
+    def showing(self, kind: str, item_ids: Collection[str]) -> Sequence[str]:
+        """Answer the packages that showed any of these items, of whatever version, in order."""
+        if not item_ids:
+            return []
+        known = {"tenant_id": self._tenant_id, "kind": kind, "item_ids": sorted(item_ids)}
+        return sorted(self._session.exec(_SHOWING, params=known).all())
+
+    def runs_of(self, package_ids: Collection[str]) -> Sequence[str]:
+        """Answer the runs that any of these packages was built for, in order."""
+        if not package_ids:
+            return []
+        known = {"tenant_id": self._tenant_id, "item_ids": sorted(package_ids)}
+        found = self._session.exec(_RUNS, params=known).all()
+        return sorted(run for run in found if run is not None)
