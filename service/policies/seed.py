@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 
 from sqlmodel import Session
 
@@ -19,7 +20,13 @@ def seed_bundle(session: Session, tenant_id: str, files: Mapping[str, str], *, n
     active = store.find_active()
     if active is not None:
         return active.version
-    bundle = load_bundle(files)
-    store.add_version(bundle.version, files, now=now)
-    store.activate_first(bundle.version, now=now)
-    return bundle.version
+    version = _version_of(frozenset(files.items()))
+    store.add_version(version, files, now=now)
+    store.activate_first(version, now=now)
+    return version
+
+
+@lru_cache(maxsize=8)
+def _version_of(files: frozenset[tuple[str, str]]) -> str:
+    # All tenants start with the same few files, and reading them takes longer than all else about a tenant.
+    return load_bundle(dict(files)).version
