@@ -241,7 +241,7 @@ def open_downstream(**choices: Any) -> Iterator[Downstream]:
     server = _Server(("127.0.0.1", 0), handler)
     downstream = Downstream(f"http://127.0.0.1:{server.server_address[1]}", **choices)
     handler.downstream = downstream
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
         yield downstream

@@ -12,14 +12,12 @@ from typing import Any, Final
 
 import httpx
 import pytest
-from conftest import FixedClock
+from conftest import FixedClock, sqlite_record
 from evidence_site import open_evidence_site
 from http_support import Site, listening
 
-from service.core.database import Database
 from service.core.hashing import hash_text
 from service.entry.cli import main
-from service.migrations.migrate import migrate
 
 START: Final = "from service.entry.cli import main; import sys; sys.exit(main(sys.argv[1:]))"
 HASH: Final = hash_text("build 17")
@@ -121,8 +119,7 @@ def line(task: str, status: str = "started", **fields: Any) -> dict[str, Any]:
 @contextmanager
 def open_desk(folder: Path, clock: FixedClock, capture: pytest.CaptureFixture[str]) -> Iterator[Desk]:
     """Open a service with one run, which listens, and name an empty folder."""
-    database = Database(f"sqlite:///{folder / 'record.db'}")
-    migrate(database)
+    database = sqlite_record(folder / "record.db")
     with open_evidence_site(database, folder / "data", clock) as site, listening(site) as url:
         token = site.token("agent", subject="agent-1", on_behalf_of="user-1")
         opening = {"project": "alpha", "external_ref": "order-app-42", "objective": "Build the order app"}

@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 import uvicorn
-from conftest import FixedClock
+from conftest import FixedClock, sqlite_record
 from evidence_site import body, lines, open_evidence_site
 from http_support import Site
 
 from service.client import Muniment, Problem
-from service.core.database import Database
 from service.entry.cli import main
-from service.migrations.migrate import migrate
 from service.wire.evidence import AddEvidence, Grep, SearchEvidence, SourceFields
 
 
@@ -29,8 +27,7 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path, clock: FixedClock) -> Iterator[Served]:
-    database = Database(f"sqlite:///{tmp_path / 'record.db'}")
-    migrate(database)
+    database = sqlite_record(tmp_path / "record.db")
     with open_evidence_site(database, tmp_path / "data", clock) as site, socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         config = uvicorn.Config(site.client.app, log_config=None, lifespan="off", ws="none")
