@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# Bytecode is written whatever the environment says: else each service that a test starts compiles all anew.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 PEER := $(VENV)/peer
 PEER_STAMP := $(PEER)/.installed
 
@@ -29,10 +31,10 @@ serve: setup  ## start the service on 127.0.0.1:8080
 	$(BIN)/muniment serve
 
 test: setup  ## run every test, PostgreSQL included
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(PYTEST)
 
 torture: setup  ## kill the service and its agents everywhere, on both databases
-	$(BIN)/python -m pytest --numprocesses auto -m "" tests/test_recovery_*.py $(TORTURE)
+	$(PYTEST) -m "" tests/test_recovery_*.py $(TORTURE)
 
 check: setup  ## formatting, lint, types, import contracts
 	$(BIN)/ruff format --check .
