@@ -211,5 +211,11 @@ def test_a_confirmation_starts_the_days_anew_only_where_the_class_counts_from_it
 
 
 def test_the_codes_of_the_contract_are_all_there_and_tests_may_expect_them() -> None:
-    assert len(ReasonCode) == 23
+    assert len(ReasonCode) == 24
     assert CaseFile.model_json_schema()["$defs"]["ReasonCode"]["enum"] == [code.value for code in ReasonCode]
+
+
+def test_what_the_subject_refuses_is_not_remembered_whatever_else_holds() -> None:
+    verdict = judge_proposal(preference(refused=True), default_bundle(), NOW)
+
+    assert (verdict.outcome, verdict.codes) == (Outcome.DENIED, (ReasonCode.REFUSED,))

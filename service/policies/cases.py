@@ -75,6 +75,8 @@ class GivenProposal(Part):
     """The proposer's confidence, 0 to 1."""
     consent_given: bool = False
     """Whether the subject's consent to the purpose stands."""
+    refused: bool = False
+    """Whether the subject refuses to have such things remembered."""
     existing: Existing = Existing.NONE
     """What is remembered under the same key."""
     quota_used: int = 0
@@ -97,6 +99,7 @@ class GivenProposal(Part):
             confidence=self.confidence,
             provenance=tuple(source.facts() for source in self.provenance),
             consent_given=self.consent_given,
+            refused=self.refused,
             existing=self.existing,
             quota_used=self.quota_used,
             execution_memory_mode=self.memory_mode,

@@ -122,6 +122,8 @@ class MemoryClass(Part):
     """Roles that may read it; a person's own is always theirs to read."""
     correctors: tuple[Role, ...] = ()
     """Roles that may correct it."""
+    history_readers: tuple[Role, ...] = ()
+    """Roles that may read what earlier versions said. A person's own are always theirs to read."""
     may_inform: tuple[Name, ...] = ()
     """What may rely on it, in words of your own (`tone`, `delivery`)."""
     revalidate_for: tuple[Stake, ...] = tuple(Stake)
@@ -136,6 +138,8 @@ class MemoryClass(Part):
     """Who decides."""
     expiry: Expiry | None = None
     """When it ends."""
+    grace_days: Annotated[int, Field(ge=0, le=90)] = 0
+    """Days in which its subject may take a deletion back. 0: what is deleted is destroyed at once."""
     quota: Annotated[int, Field(ge=0, le=100_000)] = 0
     """How many may be active for one subject (scope user) or one project (scope project)."""
     conflict: ConflictRule = ConflictRule.REVIEW

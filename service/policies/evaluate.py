@@ -74,17 +74,25 @@ def _deny_anything(facts: ProposalFacts) -> Iterator[Reason]:
 
 
 def _deny_by_class(facts: ProposalFacts, memory_class: MemoryClass, bundle: Bundle) -> Iterator[Reason]:
+    yield from _deny_people(facts, memory_class)
+    if memory_class.sources is not None:
+        yield from _deny_sources(facts, memory_class, memory_class.sources, bundle)
+    yield from _deny_content(facts, memory_class)
+    yield from _deny_beside_what_stands(facts, memory_class)
+
+
+def _deny_people(facts: ProposalFacts, memory_class: MemoryClass) -> Iterator[Reason]:
     if (fault := _writer_fault(facts, memory_class)) is not None:
         yield _reason(ReasonCode.WRITER_NOT_ALLOWED, fault, memory_class, "writers")
     if memory_class.consent_needed and not facts.consent_given:
-        yield _reason(
-            ReasonCode.CONSENT_MISSING,
-            "the subject has not consented to this purpose",
-            memory_class,
-            "consent_needed",
-        )
-    if memory_class.sources is not None:
-        yield from _deny_sources(facts, memory_class, memory_class.sources, bundle)
+        message = "the subject has not consented to this purpose"
+        yield _reason(ReasonCode.CONSENT_MISSING, message, memory_class, "consent_needed")
+    if facts.refused:
+        message = "the subject refuses to have such things remembered"
+        yield Reason(ReasonCode.REFUSED, message, "refusals")
+
+
+def _deny_content(facts: ProposalFacts, memory_class: MemoryClass) -> Iterator[Reason]:
     # Written so that a confidence that is no number is too low.
     if not facts.confidence >= memory_class.confidence_min:
         message = f"the class needs a confidence of {memory_class.confidence_min}"
@@ -94,6 +102,9 @@ def _deny_by_class(facts: ProposalFacts, memory_class: MemoryClass, bundle: Bund
         yield _reason(ReasonCode.VALUE_INVALID, message, memory_class, "purposes")
     elif (fault := content_fault(facts.text, facts.value, memory_class.value)) is not None:
         yield _reason(ReasonCode.VALUE_INVALID, fault, memory_class, "value")
+
+
+def _deny_beside_what_stands(facts: ProposalFacts, memory_class: MemoryClass) -> Iterator[Reason]:
     if facts.existing is Existing.SAME:
         yield _reason(ReasonCode.DUPLICATE, "this is already remembered", memory_class, "conflict")
     if facts.existing is Existing.DIFFERENT_NEWER and memory_class.conflict is ConflictRule.KEEP_NEWEST:

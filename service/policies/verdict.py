@@ -19,6 +19,7 @@ class ReasonCode(StrEnum):
     BUSINESS_FACT = "business_fact"
     WRITER_NOT_ALLOWED = "writer_not_allowed"
     CONSENT_MISSING = "consent_missing"
+    REFUSED = "refused"
     PROVENANCE_MISSING = "provenance_missing"
     PROVENANCE_INVALID = "provenance_invalid"
     LOOP = "loop"
@@ -114,7 +115,8 @@ class ProposalFacts:
     """Everything that a decision about a proposed memory may depend on.
 
     `acts_for_subject`: the credential's person is the subject. `consent_given`: the subject's consent to
-    `purpose` stands now. `quota_used`: active memories of this class and subject (or project).
+    `purpose` stands now. `refused`: the subject said that such things are never to be remembered.
+    `quota_used`: active memories of this class and subject (or project).
     `execution_memory_mode` is `None` for a proposal that comes from no execution.
     """
 
@@ -131,6 +133,7 @@ class ProposalFacts:
     existing: Existing = Existing.NONE
     quota_used: int = 0
     execution_memory_mode: MemoryMode | None = None
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
