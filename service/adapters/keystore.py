@@ -15,10 +15,10 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from sqlalchemy import Connection, Table, bindparam, insert, select, text, update
+from sqlalchemy import Connection, Table, bindparam, delete, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from service.adapters.keystore_tables import CHECKS, DATA_KEYS, EPOCHS, METADATA, TOMBSTONES
+from service.adapters.keystore_tables import CHECKS, DATA_KEYS, EPOCHS, METADATA, NAMES, TOMBSTONES
 from service.adapters.master_key import load_master_key
 from service.core.cipher import TextErased
 from service.core.clock import Clock, system_clock
@@ -87,6 +87,15 @@ class KeyStore:
         assert subject, "a key about nobody is the tenant's"
         return self._key_of(tenant_id, self._subject_hash(tenant_id, subject))
 
+    def find_subject_key_id(self, tenant_id: str, subject: str) -> str | None:
+        """Answer the name of the subject's living key, and make none where there is none."""
+        query = select(DATA_KEYS.c.key_id).where(
+            DATA_KEYS.c.tenant_id == tenant_id,
+            DATA_KEYS.c.subject_hash == self._subject_hash(tenant_id, subject),
+        )
+        found: str | None = self._database.ask(query, {})
+        return found
+
     def key(self, tenant_id: str, key_id: str) -> DataKey:
         """Answer a key by its name. Raises `TextErased` if it was destroyed, `LookupError` for another."""
         query = select(DATA_KEYS.c.wrapped).where(
@@ -111,11 +120,17 @@ class KeyStore:
             .where(DATA_KEYS.c.tenant_id == tenant_id, DATA_KEYS.c.subject_hash == subject_hash)
             .values(wrapped=None, subject_hash=None, destroyed_at=self._clock())
         )
+        doomed = select(DATA_KEYS.c.key_id).where(
+            DATA_KEYS.c.tenant_id == tenant_id, DATA_KEYS.c.subject_hash == subject_hash
+        )
         with self._database.write(None) as session:
             connection = session.connection()
+            connection.execute(
+                delete(NAMES).where(NAMES.c.tenant_id == tenant_id, NAMES.c.key_id.in_(doomed))
+            )
             destroyed = connection.execute(gone).rowcount
             if destroyed:
-                self._insert_once(connection, EPOCHS, {"tenant_id": tenant_id, "epoch": 0})
+                self.insert_once(connection, EPOCHS, {"tenant_id": tenant_id, "epoch": 0})
                 connection.execute(
                     update(EPOCHS).where(EPOCHS.c.tenant_id == tenant_id).values(epoch=EPOCHS.c.epoch + 1)
                 )
@@ -144,7 +159,7 @@ class KeyStore:
             "at": self._clock(),
         }
         with self._database.write(None) as session:
-            self._insert_once(session.connection(), TOMBSTONES, row)
+            self.insert_once(session.connection(), TOMBSTONES, row)
 
     def is_buried(self, tenant_id: str, kind: str, ref: str) -> bool:
         """Say whether the thing has been erased, and so must never come back from a copy."""
@@ -160,6 +175,29 @@ class KeyStore:
         """Give all connections back."""
         self._database.close()
 
+    @property
+    def database(self) -> Database:
+        """The key store's own database, for what else must stand apart from the record."""
+        return self._database
+
+    def wrap(self, secret: bytes, place: str) -> bytes:
+        """Answer the secret under the master key, to be opened at `place` alone."""
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        return nonce + self._wrapper.encrypt(nonce, secret, place.encode())
+
+    def unwrap(self, wrapped: bytes, place: str) -> bytes:
+        """Answer what was wrapped. Raises `Unavailable` when it was altered or stood elsewhere."""
+        nonce, sealed = wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:]
+        try:
+            return self._wrapper.decrypt(nonce, sealed, place.encode())
+        except InvalidTag:
+            raise Unavailable("A key in the key store has been altered.") from None
+
+    def insert_once(self, connection: Connection, table: Table, row: dict[str, object]) -> None:
+        """Insert the row unless its key is there already."""
+        dialect = sqlite if self._database.is_sqlite else postgresql
+        connection.execute(dialect.insert(table).values(row).on_conflict_do_nothing())
+
     def _key_of(self, tenant_id: str, subject_hash: str) -> DataKey:
         query = select(DATA_KEYS.c.key_id, DATA_KEYS.c.wrapped).where(
             DATA_KEYS.c.tenant_id == tenant_id, DATA_KEYS.c.subject_hash == subject_hash
@@ -170,28 +208,23 @@ class KeyStore:
             with self._database.write(None) as session:
                 connection = session.connection()
                 # Of two that make a key at once one inserts; both read what stands then.
-                self._insert_once(connection, DATA_KEYS, self._new_key(tenant_id, subject_hash))
+                self.insert_once(connection, DATA_KEYS, self._new_key(tenant_id, subject_hash))
                 row = connection.execute(query).one()
         return self._unwrap(tenant_id, row.key_id, row.wrapped)
 
     def _new_key(self, tenant_id: str, subject_hash: str) -> dict[str, object]:
         key_id = self._ids()
-        nonce = secrets.token_bytes(_NONCE_BYTES)
-        wrapped = self._wrapper.encrypt(nonce, secrets.token_bytes(KEY_BYTES), _wrap_place(tenant_id, key_id))
+        wrapped = self.wrap(secrets.token_bytes(KEY_BYTES), _wrap_place(tenant_id, key_id))
         return {
             "tenant_id": tenant_id,
             "subject_hash": subject_hash,
             "key_id": key_id,
-            "wrapped": nonce + wrapped,
+            "wrapped": wrapped,
             "created_at": self._clock(),
         }
 
     def _unwrap(self, tenant_id: str, key_id: str, wrapped: bytes) -> DataKey:
-        nonce, sealed = wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:]
-        try:
-            return DataKey(key_id, self._wrapper.decrypt(nonce, sealed, _wrap_place(tenant_id, key_id)))
-        except InvalidTag:
-            raise Unavailable("A key in the key store has been altered.") from None
+        return DataKey(key_id, self.unwrap(wrapped, _wrap_place(tenant_id, key_id)))
 
     def _subject_hash(self, tenant_id: str, subject: str) -> str:
         return self._lookup_hash(tenant_id, f"subject/{subject}")
@@ -199,10 +232,6 @@ class KeyStore:
     def _lookup_hash(self, tenant_id: str, name: str) -> str:
         key = derive(self.tenant_key(tenant_id).key, "muniment/lookup")
         return hmac.digest(key, name.encode(), "sha256").hex()
-
-    def _insert_once(self, connection: Connection, table: Table, row: dict[str, object]) -> None:
-        dialect = sqlite if self._database.is_sqlite else postgresql
-        connection.execute(dialect.insert(table).values(row).on_conflict_do_nothing())
 
     def _prepare(self, check: str) -> None:
         with self._database.engine.begin() as connection:
@@ -242,5 +271,5 @@ def derive(key: bytes, purpose: str) -> bytes:
     return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=purpose.encode()).derive(key)
 
 
-def _wrap_place(tenant_id: str, key_id: str) -> bytes:
-    return f"{tenant_id}/{key_id}".encode()
+def _wrap_place(tenant_id: str, key_id: str) -> str:
+    return f"{tenant_id}/{key_id}"

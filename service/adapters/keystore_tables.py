@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, String, Table
+from sqlalchemy import Column, Index, Integer, LargeBinary, MetaData, String, Table, Text
 
 from service.core.database import UtcDateTime
 
@@ -36,6 +36,32 @@ TOMBSTONES: Final = Table(
     Column("kind", String(64), primary_key=True),
     Column("ref_hash", String(64), primary_key=True),
     Column("at", UtcDateTime, nullable=False),
+)
+
+NAMES: Final = Table(
+    "names",
+    METADATA,
+    Column("tenant_id", String(36), primary_key=True),
+    # The subject's own name, under the subject's own key: it is unreadable once that key is destroyed.
+    Column("key_id", String(36), primary_key=True),
+    Column("sealed", LargeBinary, nullable=False),
+)
+
+CHECKPOINTS: Final = Table(
+    "audit_checkpoints",
+    METADATA,
+    Column("tenant_id", String(36), primary_key=True),
+    Column("sequence", Integer, nullable=False),
+    # Signed JSON, as `muniment audit checkpoint` writes it to a file.
+    Column("document", Text, nullable=False),
+)
+
+SIGNING_KEYS: Final = Table(
+    "signing_keys",
+    METADATA,
+    Column("name", String(32), primary_key=True),
+    Column("wrapped", LargeBinary, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
 )
 
 CHECKS: Final = Table(

@@ -9,13 +9,14 @@ import secrets
 import struct
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from service.adapters.keystore import DataKey, KeyStore, derive
+from service.adapters.keystore_names import find_names, keep_name
 from service.core.cipher import TextErased
 from service.core.errors import Invalid
 
@@ -55,6 +56,11 @@ class SubjectCiphers:
         """Answer the tenant's cipher. Asks the key store once whether keys have died since."""
         self._keystore.epoch(tenant_id)
         return SubjectCipher(self, tenant_id)
+
+    @property
+    def keystore(self) -> KeyStore:
+        """Where the keys come from."""
+        return self._keystore
 
     def ring(self, tenant_id: str) -> "_KeyRing":
         """Answer the keys at hand of a tenant: a new ring whenever this process hears of a destroyed key."""
@@ -116,6 +122,32 @@ class SubjectCipher:
         """Answer a hex digest that equals for equal texts of this tenant and tells outsiders nothing."""
         return hmac.digest(self._ciphers.ring(self._tenant_id).hash_key, text.encode(), "sha256").hex()
 
+    def pseudonym(self, subject: str) -> str:
+        """Answer the id that stands for the subject: that of their key, with their name sealed beside it."""
+        assert subject, "nobody needs no other name"
+        ring = self._ciphers.ring(self._tenant_id)
+        [key_id] = ring.key_ids(frozenset({subject}))
+        if key_id not in ring.named:
+            sealed = self.seal(subject, subjects=[subject], place=_name_place(key_id))
+            keep_name(self._ciphers.keystore, self._tenant_id, key_id, sealed)
+            _remember(ring.named, key_id, subject)
+        return key_id
+
+    def find_pseudonym(self, subject: str) -> str | None:
+        """Answer the pseudonym of a subject that has a key, and give nobody one."""
+        return self._ciphers.keystore.find_subject_key_id(self._tenant_id, subject)
+
+    def names_of(self, pseudonyms: Collection[str]) -> Mapping[str, str]:
+        """Answer whose these are, without those whose key has been destroyed."""
+        ring = self._ciphers.ring(self._tenant_id)
+        unknown = [key_id for key_id in set(pseudonyms) if key_id not in ring.named]
+        for key_id, sealed in find_names(self._ciphers.keystore, self._tenant_id, unknown).items():
+            try:
+                _remember(ring.named, key_id, self.open(sealed, place=_name_place(key_id)))
+            except TextErased:
+                continue
+        return {key_id: ring.named[key_id] for key_id in set(pseudonyms) if key_id in ring.named}
+
     def _bound_to(self, header: bytes, place: str) -> bytes:
         return header + self._bound_tenant + place.encode()
 
@@ -128,6 +160,8 @@ class _KeyRing:
         self._keystore = keystore
         self._tenant_id = tenant_id
         self._hash_key: bytes | None = None
+        self.named: dict[str, str] = {}
+        """Names by the ids of their keys, as far as the key store is known to hold them."""
         self._keys: dict[str, DataKey] = {}
         self._subjects: dict[str, str] = {}
         self._boxes: dict[_KeyIds, AESGCM] = {}
@@ -179,6 +213,10 @@ class _KeyRing:
             _remember(self._keys, key_id, key)
             _remember(self._subjects, subject, key_id)
         return key_id
+
+
+def _name_place(key_id: str) -> str:
+    return f"names/{key_id}"
 
 
 def _remember(entries: dict[Name, Entry], name: Name, entry: Entry) -> None:

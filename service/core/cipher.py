@@ -1,6 +1,6 @@
 """The port that all personal text passes on its way to rest. The real cipher stands in `adapters`."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from service.core.errors import Gone
@@ -37,6 +37,22 @@ class Cipher(Protocol):
 
     def keyed_hash(self, text: str) -> str:
         """Answer a hex digest that equals for equal texts of this tenant and tells outsiders nothing."""
+        ...
+
+    def pseudonym(self, subject: str) -> str:
+        """Answer the id that stands for the subject where nothing is ever removed.
+
+        It is the same as long as the subject's key lives. `names_of` tells whose it is; once the key is
+        destroyed nobody can, and who comes back gets another.
+        """
+        ...
+
+    def find_pseudonym(self, subject: str) -> str | None:
+        """Answer the pseudonym of a subject that has a key, and give nobody one."""
+        ...
+
+    def names_of(self, pseudonyms: Collection[str]) -> Mapping[str, str]:
+        """Answer whose these are, without those whose key has been destroyed."""
         ...
 
 
