@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Bytecode is written whatever the environment says: else each service that a test starts compiles all anew.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto
 PEER := $(VENV)/peer
 PEER_STAMP := $(PEER)/.installed
 
@@ -31,7 +31,7 @@ serve: setup  ## start the service on 127.0.0.1:8080
 	$(BIN)/muniment serve
 
 test: setup  ## run every test, PostgreSQL included
-	$(PYTEST)
+	$(PYTEST) --dist loadfile --no-loadscope-reorder
 
 torture: setup  ## kill the service and its agents everywhere, on both databases
 	$(PYTEST) -m "" tests/test_recovery_*.py $(TORTURE)

@@ -21,6 +21,13 @@ pytest_plugins = ["recovery_fixtures", "recovery_report"]
 
 MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a file system in memory, where the machine has one
 MEMORY_BYTES_MIN: Final = 6 * 2**30
+LONG: Final = (
+    "test_recovery_",
+    "test_rehearse_end_to_end",
+    "test_handoff_",
+    "test_compaction_",
+    "test_context_",
+)
 
 
 def pytest_configure() -> None:
@@ -33,6 +40,11 @@ def pytest_configure() -> None:
     if shutil.disk_usage(MEMORY).free >= MEMORY_BYTES_MIN:
         os.environ["TMPDIR"] = str(MEMORY)  # noqa: TID251 - for the processes that tests start, too
         tempfile.tempdir = None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest: one that began last would keep a single process busy."""
+    items.sort(key=lambda item: not item.path.name.startswith(LONG))
 
 
 def pytest_collection_finish() -> None:
