@@ -11,8 +11,10 @@ import psycopg
 import pytest
 
 from service.adapters.keystore import KeyStore, MasterKeyWrong
+from service.adapters.keystore_ledger import KeyStoreLedger
 from service.adapters.master_key import MasterKeyError, load_master_key
 from service.core.cipher import TextErased
+from service.core.lineage import Node
 
 MASTER_KEY = bytes(range(32))
 
@@ -80,19 +82,31 @@ def test_keys_outlive_the_process_and_only_their_master_key_opens_them(address: 
 
 
 def test_what_is_buried_stays_buried_for_its_tenant_alone(keystore: KeyStore) -> None:
-    keystore.bury("acme", "memory", "m1")
-    keystore.bury("acme", "memory", "m1")
+    ledger = KeyStoreLedger(keystore)
+    ledger.bury_all("acme", [Node("memory", "m1"), Node("memory", "m1")])
+    first = ledger.buried("acme", "memory", ["m1"])["m1"]
+    ledger.bury_all("acme", [Node("memory", "m1")])
+    ledger.bury_all("acme", [])
 
-    assert keystore.is_buried("acme", "memory", "m1")
-    assert not keystore.is_buried("acme", "memory", "m2")
-    assert not keystore.is_buried("acme", "evidence", "m1")
-    assert not keystore.is_buried("other", "memory", "m1")
+    assert set(ledger.buried("acme", "memory", ["m1", "m2"])) == {"m1"}
+    assert ledger.buried("acme", "memory", ["m1"])["m1"] > first
+    assert ledger.buried("acme", "evidence", ["m1"]) == {}
+    assert ledger.buried("other", "memory", ["m1"]) == {}
+
+
+def test_a_long_list_is_buried_and_found_whole(keystore: KeyStore) -> None:
+    names = [f"m{number}" for number in range(1_201)]
+    ledger = KeyStoreLedger(keystore)
+
+    ledger.bury_all("acme", [Node("memory", name) for name in names])
+
+    assert set(ledger.buried("acme", "memory", names)) == set(names)
 
 
 def test_neither_keys_nor_subjects_nor_a_destroyed_key_lie_in_the_file(tmp_path: Path) -> None:
     store = KeyStore(f"sqlite:///{tmp_path / 'keys.db'}", MASTER_KEY)
     key = store.subject_key("acme", "ada-lovelace")
-    store.bury("acme", "memory", "memory-of-ada")
+    KeyStoreLedger(store).bury_all("acme", [Node("memory", "memory-of-ada")])
     wrapped = _wrapped_keys(tmp_path / "keys.db", key.id)
 
     store.destroy("acme", "ada-lovelace")

@@ -1,4 +1,4 @@
-"""Data keys and the ledger of what has been erased, in a database apart from the record and its backups.
+"""Data keys, in a database apart from the record and its backups.
 
 Each subject has a data key, and each tenant one for what is about nobody. At rest they are wrapped by the
 master key. Destroying a key overwrites its only copy: what was sealed under it is then noise for everybody.
@@ -8,6 +8,7 @@ import contextlib
 import hmac
 import secrets
 import sqlite3
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +19,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from sqlalchemy import Connection, Table, bindparam, delete, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from service.adapters.keystore_tables import CHECKS, DATA_KEYS, EPOCHS, METADATA, NAMES, TOMBSTONES
+from service.adapters.keystore_tables import CHECKS, DATA_KEYS, EPOCHS, METADATA, NAMES
 from service.adapters.master_key import load_master_key
 from service.core.cipher import TextErased
 from service.core.clock import Clock, system_clock
@@ -150,27 +151,6 @@ class KeyStore:
         """Answer the newest epoch that this process has heard of, without asking the database."""
         return self._epochs.get(tenant_id, 0)
 
-    def bury(self, tenant_id: str, kind: str, ref: str) -> None:
-        """Write into the ledger that the thing of that kind and id has been erased. Repeating is fine."""
-        row = {
-            "tenant_id": tenant_id,
-            "kind": kind,
-            "ref_hash": self._lookup_hash(tenant_id, f"{kind}/{ref}"),
-            "at": self._clock(),
-        }
-        with self._database.write(None) as session:
-            self.insert_once(session.connection(), TOMBSTONES, row)
-
-    def is_buried(self, tenant_id: str, kind: str, ref: str) -> bool:
-        """Say whether the thing has been erased, and so must never come back from a copy."""
-        query = select(TOMBSTONES.c.at).where(
-            TOMBSTONES.c.tenant_id == tenant_id,
-            TOMBSTONES.c.kind == kind,
-            TOMBSTONES.c.ref_hash == self._lookup_hash(tenant_id, f"{kind}/{ref}"),
-        )
-        with self._database.read(None) as session:
-            return session.connection().execute(query).first() is not None
-
     def close(self) -> None:
         """Give all connections back."""
         self._database.close()
@@ -227,11 +207,12 @@ class KeyStore:
         return DataKey(key_id, self.unwrap(wrapped, _wrap_place(tenant_id, key_id)))
 
     def _subject_hash(self, tenant_id: str, subject: str) -> str:
-        return self._lookup_hash(tenant_id, f"subject/{subject}")
+        return self.lookup_hashes(tenant_id, [f"subject/{subject}"])[0]
 
-    def _lookup_hash(self, tenant_id: str, name: str) -> str:
+    def lookup_hashes(self, tenant_id: str, names: Iterable[str]) -> Sequence[str]:
+        """Answer what the key store calls these: keyed hashes, in order, that tell outsiders nothing."""
         key = derive(self.tenant_key(tenant_id).key, "muniment/lookup")
-        return hmac.digest(key, name.encode(), "sha256").hex()
+        return [hmac.digest(key, name.encode(), "sha256").hex() for name in names]
 
     def _prepare(self, check: str) -> None:
         with self._database.engine.begin() as connection:
