@@ -25,6 +25,19 @@ def lock_names(session: Session, tenant_id: str, names: Sequence[str]) -> None:
     )
 
 
+def share_name(session: Session, tenant_id: str, name: str) -> None:
+    """Pass here beside others that share the name, and keep out whoever locks it, until this ends.
+
+    Waits while somebody holds it locked: what is read afterwards holds until this transaction ends.
+    """
+    connection = session.connection()
+    if connection.dialect.name != "postgresql":
+        return
+    connection.execute(
+        text("SELECT pg_advisory_xact_lock_shared(:number)"), {"number": _number(tenant_id, name)}
+    )
+
+
 def _number(tenant_id: str, name: str) -> int:
     digest = hashlib.blake2b(f"{tenant_id}\n{name}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)

@@ -39,12 +39,13 @@ def grep_evidence(
     context: int,
     ignore_case: bool = False,
     version: int | None = None,
+    to_judge: bool = False,
 ) -> Matches:
     """Answer up to `limit` places where the literal stands, with `context` characters around each.
 
     Places do not overlap. Raises `NotFound` for what the caller may not read. Takes time linear in the text.
     """
-    evidence = get_evidence(evidence_id, unit=unit, version=version)
+    evidence = get_evidence(evidence_id, unit=unit, version=version, to_judge=to_judge)
     pieces = EvidenceStore.of(unit).pieces(evidence.id, evidence.version)
     pattern = re.compile(re.escape(literal), re.IGNORECASE if ignore_case else 0)
     found = tuple(islice(find_in_pieces(pieces, pattern, len(literal), context=context), limit + 1))

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from service.core.errors import Invalid, Refusal
 from service.core.idempotency import IdempotencyStore
+from service.core.lineage import Node
+from service.core.quarantined import Quarantined
 from service.evidence.cut import cut
 from service.evidence.model import Head, Kept, NewEvidence, SupersedeRefused
 from service.evidence.ports import Chunker
@@ -24,8 +26,12 @@ def keep_all(
     index must learn. The caller records the audit event.
     """
     store = EvidenceStore.of(unit)
+    quarantined = Quarantined(unit.session, unit.tenant_id)
+    if any(new.derived_from or new.supersedes for new in news):
+        quarantined.share()
     named = _named_items(news, store, unit)
-    prepared = [prepare(new, unit=unit, bundle=bundle, named=named) for new in news]
+    aside = _put_aside(news, quarantined)
+    prepared = [prepare(new, unit=unit, bundle=bundle, named=named, aside=aside) for new in news]
     good = [each for each in prepared if isinstance(each, Prepared)]
     store.lock([each.lock_name for each in good])
     heads = store.heads_by_uri([key for each in good for key in each.uri_keys])
@@ -42,6 +48,17 @@ def _named_items(news: Sequence[NewEvidence], store: EvidenceStore, unit: Unit) 
     named = {ref.id for new in news for ref in new.derived_from if ref.kind == "evidence"}
     named |= {new.supersedes for new in news if new.supersedes is not None}
     return store.readable_heads(sorted(named), unit.caller) if named else {}
+
+
+def _put_aside(news: Sequence[NewEvidence], quarantined: Quarantined) -> frozenset[Node]:
+    """Answer which of the other things that the texts were made from are under quarantine."""
+    named = {Node(ref.kind, ref.id) for new in news for ref in new.derived_from if ref.kind != "evidence"}
+    kinds = {node.kind for node in named}
+    return frozenset(
+        Node(kind, item_id)
+        for kind in kinds
+        for item_id in quarantined.among(kind, {node.id for node in named if node.kind == kind})
+    )
 
 
 class _Keeper:

@@ -201,6 +201,8 @@ class Evidence:
     metadata: Mapping[str, Any]
     created_at: datetime
     created_by: str
+    quarantined: bool = False
+    """Whether a quarantine keeps it out of every search, package and ordinary reading."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """What can be decided about a text before anything is locked: its project, readers, standing and hashes."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from service.core.errors import Refusal
 from service.core.hashing import hash_text
+from service.core.lineage import Node
 from service.evidence.model import Head, Limitation, NewEvidence, Reference, ReferenceNotFound, Standing
 from service.evidence.rules import lanes, lock_name, reader_labels, statement
 from service.identity.unit import Unit
@@ -29,14 +30,24 @@ class Prepared:
     uri_keys: tuple[str, ...]
 
 
-def prepare(new: NewEvidence, *, unit: Unit, bundle: Bundle, named: Mapping[str, Head]) -> Prepared | Refusal:
-    """Answer the text ready to be kept, or why it is refused. `named` are the items it may refer to."""
+def prepare(
+    new: NewEvidence,
+    *,
+    unit: Unit,
+    bundle: Bundle,
+    named: Mapping[str, Head],
+    aside: Collection[Node] = (),
+) -> Prepared | Refusal:
+    """Answer the text ready to be kept, or why it is refused.
+
+    `named` are the items it may refer to, `aside` what it may not, since a quarantine holds it.
+    """
     try:
         project = unit.project(new.project)
         labels = reader_labels(
             new.readers, project_id=project.id, id_of_project=lambda name: unit.project(name).id
         )
-        _check_references(new, project.id, named)
+        _check_references(new, project.id, named, aside)
     except Refusal as refusal:
         return refusal
     standing = _standing(new, unit, bundle, named)
@@ -61,9 +72,12 @@ def readers_key(labels: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(sorted(labels)).encode()).hexdigest()
 
 
-def _check_references(new: NewEvidence, project_id: str, named: Mapping[str, Head]) -> None:
+def _check_references(
+    new: NewEvidence, project_id: str, named: Mapping[str, Head], aside: Collection[Node]
+) -> None:
     for position, reference in enumerate(new.derived_from):
-        if reference.kind == "evidence" and reference.id not in named:
+        is_there = reference.kind != "evidence" or reference.id in named
+        if not is_there or Node(reference.kind, reference.id) in aside:
             raise ReferenceNotFound(f"/derived_from/{position}")
     if new.supersedes is not None:
         target = named.get(new.supersedes)

@@ -78,7 +78,7 @@ class EvidenceStore(PassageStore):
         return found
 
     def readable_heads(self, ids: Sequence[str], caller: Caller) -> dict[str, Head]:
-        """Answer those of the items that the caller may read, by id."""
+        """Answer those of the items that the caller may read and no quarantine holds, by id."""
         found = {}
         for part in in_parts(ids):
             rows = self._rows(_READABLE_HEADS, item_ids=part, **bound_to(caller))
@@ -142,6 +142,7 @@ class EvidenceStore(PassageStore):
             stale=is_stale(row.fresh_until, now),
             supersedes=row.supersedes,
             superseded_by=row.superseded_by,
+            quarantined=row.quarantine_id is not None,
             derived_from=self._lineage(row.id, row.version),
             metadata=metadata,
             created_at=row.created_at,
@@ -229,7 +230,9 @@ def _heads() -> AnySelect:
 
 
 _HEADS_BY_URI: Final = _heads().where(is_any_of(col(EvidenceRow.uri_key), "uri_keys"))
-_READABLE_HEADS: Final = _heads().where(is_any_of(col(EvidenceRow.id), "item_ids"), LABELLED_FOR_CALLER)
+_READABLE_HEADS: Final = _heads().where(
+    is_any_of(col(EvidenceRow.id), "item_ids"), col(EvidenceRow.quarantine_id).is_(None), LABELLED_FOR_CALLER
+)
 
 
 def _head_of(row: AnyRow) -> Head:
@@ -260,6 +263,7 @@ def _evidence_query(tenant_id: str, evidence_id: str, version: int | None) -> An
             col(item.project_id),
             col(item.version).label("current_version"),
             col(item.superseded_by),
+            col(item.quarantine_id),
             col(item.created_by).label("owner"),
             *kept.__table__.columns,  # type: ignore[attr-defined]  # SQLModel adds it to table models
         )

@@ -20,6 +20,7 @@ from service.evidence.store_statements import (
     INDEXED_CHUNKS,
     LIVE_VERSIONS,
     PLACES,
+    QUARANTINED_PASSAGES,
     READABLE_ITEMS,
     READABLE_PASSAGES,
     READERS,
@@ -61,7 +62,7 @@ class PassageStore:
     def passages(
         self, keys: Sequence[PassageKey], *, caller: Caller, now: datetime
     ) -> Mapping[PassageKey, EvidencePassage]:
-        """Answer those of the passages that the caller may read now: current, not superseded, not erased.
+        """Answer those of the passages that the caller may read now: current and neither held back nor gone.
 
         Keys of other versions, other projects or other readers, and those of nothing, are simply absent.
         """
@@ -78,6 +79,22 @@ class PassageStore:
                 if key in wanted and (passage := self._open(row, key, headers, now)):
                     found[key] = passage
         return found
+
+    def quarantined_passages(
+        self, item_ids: Sequence[str], *, caller: Caller, now: datetime
+    ) -> Sequence[EvidencePassage]:
+        """Answer how those of the items begin that the caller could read but for a quarantine, in order.
+
+        What it answers is never shown: it tells whether they would have been.
+        """
+        found = []
+        for part in in_parts(sorted(set(item_ids))):
+            headers: dict[str, Header | None] = {}
+            for row in self._rows(QUARANTINED_PASSAGES, item_ids=part, **bound_to(caller)):
+                passage = self._open(row, PassageKey(row.id, row.version, row.ordinal), headers, now)
+                if passage is not None:
+                    found.append(passage)
+        return sorted(found, key=lambda passage: passage.key)
 
     def readable_items(self, item_ids: Sequence[str], *, caller: Caller) -> Mapping[str, ReadableItem]:
         """Answer those of the items of which `passages` would answer something now, without any text."""
@@ -171,6 +188,7 @@ class PassageStore:
             .where(
                 col(EvidenceRow.tenant_id) == self._tenant_id,
                 col(EvidenceRow.superseded_by).is_(None),
+                col(EvidenceRow.quarantine_id).is_(None),
                 col(EvidenceRow.id) > after,
             )
             .order_by(col(EvidenceRow.id))

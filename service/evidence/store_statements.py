@@ -1,5 +1,6 @@
 """The statements of passages and items, built once: each call binds tenant, caller and lists, and runs."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, Select, String, and_, bindparam, cast, exists, select
@@ -51,8 +52,8 @@ def _is_pair(name: Mapped[Any], number: Mapped[Any], *, names: str, pairs: str) 
     return and_(is_any_of(name, names), is_any_of(name + ":" + cast(number, String), pairs))
 
 
-def _live(*columns: Any) -> AnySelect:  # noqa: ANN401 - any columns
-    """Select from the current version of items that nothing supersedes."""
+def _current(*columns: Any) -> AnySelect:  # noqa: ANN401 - any columns
+    """Select from the current version of items that nothing supersedes, quarantined or not."""
     return (
         select(*(col(column) for column in columns))
         .select_from(EvidenceRow)
@@ -61,9 +62,14 @@ def _live(*columns: Any) -> AnySelect:  # noqa: ANN401 - any columns
     )
 
 
-def _live_chunks() -> AnySelect:
+def _live(*columns: Any) -> AnySelect:  # noqa: ANN401 - any columns
+    """Select from the current version of items that nothing supersedes and no quarantine holds."""
+    return _current(*columns).where(col(EvidenceRow.quarantine_id).is_(None))
+
+
+def _chunks(select_from: Callable[..., AnySelect]) -> AnySelect:
     version, chunk = EvidenceVersionRow, EvidenceChunkRow
-    return _live(
+    return select_from(
         *(EvidenceRow.id, EvidenceRow.project_id, EvidenceRow.version),
         *(version.header, version.kind, version.trust, version.authority, version.sha256),
         *(version.observed_at, version.fresh_until, version.sequence, version.created_by),
@@ -83,7 +89,7 @@ _PLACE: Final = (
     *(EvidenceVersionRow.group_key, EvidenceVersionRow.sequence),
 )
 
-READABLE_PASSAGES: Final = _live_chunks().where(
+READABLE_PASSAGES: Final = _chunks(_live).where(
     # Of other versions no row is live, so the version is compared once the row is read.
     is_any_of(col(EvidenceRow.id), "item_ids"),
     _is_pair(
@@ -93,6 +99,14 @@ READABLE_PASSAGES: Final = _live_chunks().where(
 )
 """Chunks with their text. Binds `tenant_id`, `item_ids`, `pairs` and `bound_to(caller)`."""
 
+QUARANTINED_PASSAGES: Final = _chunks(_current).where(
+    is_any_of(col(EvidenceRow.id), "item_ids"),
+    col(EvidenceRow.quarantine_id).is_not(None),
+    col(EvidenceChunkRow.ordinal) == 0,
+    LABELLED_FOR_CALLER,
+)
+"""The first chunk of items under quarantine. Binds `tenant_id`, `item_ids` and `bound_to(caller)`."""
+
 READABLE_ITEMS: Final = _live(
     *_PLACE,
     *(EvidenceRow.project_id, EvidenceVersionRow.kind, EvidenceVersionRow.authority),
@@ -101,7 +115,7 @@ READABLE_ITEMS: Final = _live(
 """Items without their text. Binds `tenant_id`, `item_ids` and `bound_to(caller)`."""
 
 INDEXED_CHUNKS: Final = (
-    _live_chunks()
+    _chunks(_live)
     .where(is_any_of(col(EvidenceRow.id), "item_ids"))
     .order_by(col(EvidenceRow.id), col(EvidenceChunkRow.ordinal))
 )

@@ -1,9 +1,12 @@
-"""Rows of erasures, legal holds and quarantines. None holds a word of what it is about."""
+"""Rows of erasures, legal holds and quarantines. None holds a word of what it is about.
+
+What a quarantine has put aside stands in `core.quarantined`, where every capability can ask for it.
+"""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, ForeignKeyConstraint, Index, LargeBinary
+from sqlalchemy import JSON, Column, Index, LargeBinary
 from sqlmodel import Field, SQLModel
 
 from service.core.database import UtcDateTime
@@ -76,24 +79,3 @@ class QuarantineRow(SQLModel, table=True):
     created_at: datetime = Field(sa_type=UtcDateTime)
     released_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
     released_by: str | None = Field(default=None, max_length=450)
-
-
-class QuarantineItemRow(SQLModel, table=True):
-    """One thing that a quarantine has put aside. The row goes when the quarantine is released."""
-
-    __tablename__ = "quarantine_items"
-    __table_args__ = (
-        ForeignKeyConstraint(
-            ["tenant_id", "quarantine_id"],
-            ["quarantines.tenant_id", "quarantines.id"],
-            name="fk_quarantine_items_quarantine",
-        ),
-        Index("ix_quarantine_items_item", "tenant_id", "kind", "item_id"),
-    )
-
-    tenant_id: str = Field(primary_key=True, max_length=36)
-    quarantine_id: str = Field(primary_key=True, max_length=36)
-    kind: str = Field(primary_key=True, max_length=20)
-    item_id: str = Field(primary_key=True, max_length=100)
-    status: str | None = Field(default=None, max_length=20)
-    """What a memory's status was before."""

@@ -189,6 +189,7 @@ class EvidenceAnswer(Answer):
     stale: bool
     supersedes: str | None
     superseded_by: str | None
+    quarantined: bool = Field(description="Held back from every search and package; only judges read it.")
     derived_from: list[str]
     metadata: dict[str, Any]
     created_at: When

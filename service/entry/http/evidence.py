@@ -119,10 +119,10 @@ def get(evidence_id: PathId, version: Version = None, edge: Edge = needs(EVIDENC
     """Answer an item at its current version, or at an older one."""
 
     def work(unit: Unit) -> Reply:
-        evidence = get_evidence(evidence_id, unit=unit, version=version)
+        evidence = get_evidence(evidence_id, unit=unit, version=version, to_judge=True)
         end = min(evidence.characters, TEXT_SHOWN_CHARACTERS_MAX)
-        beginning = read_text(evidence_id, unit=unit, end=end, version=evidence.version).text
-        return Reply(evidence_answer(evidence, beginning, unit.caller), etag=evidence.version)
+        part = read_text(evidence_id, unit=unit, end=end, version=evidence.version, to_judge=True)
+        return Reply(evidence_answer(evidence, part.text, unit.caller), etag=evidence.version)
 
     return edge.read(work)
 
@@ -146,7 +146,7 @@ def text(
     """Answer the characters from `start` to `end`; read on at the `end` that was answered."""
 
     def work(unit: Unit) -> Reply:
-        part = read_text(evidence_id, unit=unit, start=start, end=end, version=version)
+        part = read_text(evidence_id, unit=unit, start=start, end=end, version=version, to_judge=True)
         return Reply(
             TextAnswer(
                 id=part.evidence.id,
@@ -180,6 +180,7 @@ def grep(evidence_id: PathId, body: Grep, edge: Edge = needs(EVIDENCE_READ)) -> 
             context=body.context,
             ignore_case=body.ignore_case,
             version=body.version,
+            to_judge=True,
         )
         return Reply(grep_answer(found))
 

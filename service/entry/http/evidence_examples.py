@@ -74,6 +74,7 @@ ITEM_EXAMPLE: Final[dict[str, Any]] = {
     "stale": False,
     "supersedes": None,
     "superseded_by": None,
+    "quarantined": False,
     "derived_from": [],
     "metadata": {},
     "created_at": "2026-11-30T10:00:01Z",

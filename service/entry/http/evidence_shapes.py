@@ -114,6 +114,7 @@ def evidence_answer(evidence: Evidence, beginning: str, caller: Caller) -> Evide
         stale=evidence.stale,
         supersedes=evidence.supersedes,
         superseded_by=evidence.superseded_by,
+        quarantined=evidence.quarantined,
         derived_from=[_reference_text(reference) for reference in evidence.derived_from],
         metadata=dict(evidence.metadata),
         created_at=evidence.created_at,
