@@ -6,7 +6,8 @@ from typing import Final
 from service.audit.model import Action
 from service.audit.record import record
 from service.executions.let_go import let_go
-from service.executions.model import EndedReason, Execution, Status
+from service.executions.model import NEWER_RELEASE_WAIT, EndedReason, Execution, Status
+from service.executions.refusals import SchemaNewer
 from service.executions.rules import ENDED
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
@@ -24,9 +25,14 @@ def stage_deadline(execution: Execution, *, unit: Unit) -> None:
 def expire_at_deadline(execution_id: str, *, unit: Unit) -> None:
     """End a run whose deadline has come. One that has ended stays as it is; one with time left waits on.
 
-    Raises `NotFound` for a run that is not there any more.
+    So does one of a newer release, for a process of that release. Raises `NotFound` for a run that is not
+    there any more.
     """
-    execution = ExecutionStore.of(unit).get(execution_id, lock=True)
+    try:
+        execution = ExecutionStore.of(unit).get(execution_id, lock=True)
+    except SchemaNewer:
+        unit.stage_at(EXPIRE_TOPIC, unit.now + NEWER_RELEASE_WAIT, execution_id=execution_id)
+        return
     if execution.status in ENDED:
         expire(execution, unit=unit)
     else:

@@ -10,6 +10,8 @@ from service.audit.record import record
 from service.executions.approvals.model import Approval, ApprovalStatus, Moved
 from service.executions.approvals.refusals import ApprovalStale
 from service.executions.approvals.rules import APPROVAL_NEXT, LIVE
+from service.executions.model import NEWER_RELEASE_WAIT
+from service.executions.refusals import SchemaNewer
 from service.executions.rules import ENDED
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
@@ -29,10 +31,15 @@ _ACTIONS: Final = MappingProxyType(
 def lapse(approval_id: str, *, unit: Unit) -> None:
     """Write down that an approval's time is up, if it is and nothing else came first.
 
-    One that is not due yet is staged anew. Of a run that has ended nothing is written. Raises `NotFound`.
+    One that is not due yet, or of a run of a newer release, is staged anew. Of one that has ended nothing is
+    written. Raises `NotFound`.
     """
     store = ExecutionStore.of(unit)
-    approval, execution = store.lock_approval(approval_id)
+    try:
+        approval, execution = store.lock_approval(approval_id)
+    except SchemaNewer:
+        unit.stage_at(LAPSE_TOPIC, unit.now + NEWER_RELEASE_WAIT, approval=approval_id)
+        return
     if execution.status in ENDED or (approval.is_written and approval.status not in LIVE):
         return
     if approval.status in LIVE:

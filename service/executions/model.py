@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
@@ -11,6 +11,8 @@ STATE_SCHEMA_VERSION: Final = 2
 """The form of checkpoints that this release writes; see `schemas`."""
 SCHEMA_VERSION_OLDEST: Final = 1
 """The oldest form that this release can still read."""
+NEWER_RELEASE_WAIT: Final = timedelta(seconds=30)
+"""When a job comes back to a run that a newer release has written, unless a process of that one took it."""
 STATE_BYTES_MAX: Final = 64 * 1024
 REQUIREMENTS_MAX: Final = 100
 REFERENCES_MAX: Final = 500
@@ -174,6 +176,11 @@ class PinnedSource:
     def id(self) -> str:
         """What stands behind the colon."""
         return self.ref.partition(":")[2]
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether it is known how it stood."""
+        return self.version is not None or self.sha256 is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ from typing import Final
 from service.audit.model import Action
 from service.audit.record import record
 from service.executions.let_go import release_lease
-from service.executions.model import Execution, Status
+from service.executions.model import NEWER_RELEASE_WAIT, Execution, Status
+from service.executions.refusals import SchemaNewer
 from service.executions.rules import ENDED
 from service.executions.store import ExecutionStore
+from service.identity.projects import MEMBER_REMOVED_TOPIC
 from service.identity.standing import is_member
 from service.identity.unit import Unit
 
@@ -48,11 +50,19 @@ def review_runs_of(
     """Stop up to `REVIEW_RUNS_MAX` runs of a user whose access to a project is gone.
 
     Answers after which id to go on, `None` at the end. A user who is a member again keeps all of them.
+    Runs of a newer release are left alone, and looked for again later.
     """
     if is_member(acting_user, project_id=project_id, unit=unit):
         return None
     store = ExecutionStore.of(unit)
     found = store.runs.list_unended(acting_user, project_id, limit=REVIEW_RUNS_MAX, after_id=after_id)
+    is_left = False
     for execution_id in found:
-        require_review(store.get(execution_id, lock=True), unit=unit)
+        try:
+            require_review(store.get(execution_id, lock=True), unit=unit)
+        except SchemaNewer:
+            is_left = True
+    if is_left:
+        due_at = unit.now + NEWER_RELEASE_WAIT
+        unit.stage_at(MEMBER_REMOVED_TOPIC, due_at, subject=acting_user, project_id=project_id)
     return found[-1] if len(found) == REVIEW_RUNS_MAX else None
