@@ -35,6 +35,7 @@ from service.executions.submit import submit
 from service.executions.work.model import DeclaredTask, ExitStatus, Input, NewStep, Output, Step
 from service.identity.matrix import scopes_of
 from service.identity.model import Caller, Project, Role
+from service.identity.store import IdentityStore
 from service.identity.unit import Unit
 from service.policies.model import Bundle, Command, Retention, RoleRule, SourceRule, Stopping
 from service.policies.words import ApprovalNeed, Authority, ContractConfirmation, RetainedText, Trust
@@ -165,7 +166,7 @@ class World:
                 expected_version=version,
                 unit=unit,
                 bundle=self.bundle,
-                references=RecordReferences(unit, self.bundle),
+                references=RecordReferences,
             )
 
     def plan(self, run: Execution, *tasks: DeclaredTask, version: int, who: Caller = AGENT) -> Execution:
@@ -195,7 +196,7 @@ class World:
             summary=summary,
         )
         with self.unit(who) as unit:
-            return log_step(run.id, new, unit=unit)
+            return log_step(run.id, new, unit=unit, bundle=self.bundle, references=RecordReferences)
 
     def say(
         self,
@@ -266,12 +267,13 @@ class World:
             environment={"commit": "4be1c07"},
         )
         with self.unit(who) as unit:
-            return grade(run.id, replace(new, **fields), unit=unit, bundle=self.bundle)[1]
+            asked = replace(new, **fields)
+            return grade(run.id, asked, unit=unit, bundle=self.bundle, references=RecordReferences)[1]
 
     def confirm(self, run: Execution, who: Caller) -> Execution:
         """Confirm the contract."""
         with self.unit(who) as unit:
-            return confirm_contract(run.id, unit=unit, bundle=self.bundle)
+            return confirm_contract(run.id, unit=unit, bundle=self.bundle, references=RecordReferences)
 
     def facts(self, run: Execution, who: Caller = AGENT) -> Facts:
         """Gather all facts of a run."""
@@ -283,6 +285,9 @@ class World:
 def open_world(database: Database, folder: Path, clock: Clock) -> Iterator[World]:
     """Open a world of two tenants over a database, with its key store in `folder`."""
     found(database, (ACME, OTHER), (ALPHA, BETA), clock())
+    with database.write(ACME) as session:
+        for subject in ("agent-1", "user-1", "user-2"):
+            IdentityStore(session, ACME).add_member(ALPHA.id, subject, now=clock())
     keys = KeyStore(f"sqlite:///{folder / 'keys.db'}", bytes(32), clock=clock)
     yield World(database, SubjectCiphers(keys), keys, TiktokenCounter(folder / "tiktoken"), clock)
     keys.close()

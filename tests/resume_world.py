@@ -62,4 +62,11 @@ def settle_by_operator(
 ) -> Effect:
     """Let an operator say what became of an operation."""
     with world.unit(OPERATOR) as unit:
-        return reconcile(run.id, operation_id, Reconciliation(outcome), unit=unit, bundle=world.bundle)
+        return reconcile(
+            run.id,
+            operation_id,
+            Reconciliation(outcome),
+            unit=unit,
+            bundle=world.bundle,
+            references=RecordReferences,
+        )

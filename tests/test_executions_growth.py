@@ -65,7 +65,8 @@ class LongRun:
 
     def _step(self, unit: Unit) -> None:
         read = Input("file:plan", hash_text(str(self.number)))
-        log_step(self.run.id, NewStep("build", ExitStatus.COMPLETED, (read,)), unit=unit)
+        new = NewStep("build", ExitStatus.COMPLETED, (read,))
+        log_step(self.run.id, new, unit=unit, bundle=self.world.bundle, references=RecordReferences)
 
     def _observe(self, unit: Unit) -> None:
         new = NewObservation(ObservedSource("tool://register", "tool", SEEN), f"Result {self.number}.")
@@ -93,7 +94,7 @@ class LongRun:
             expected_version=self.run.version,
             unit=unit,
             bundle=self.world.bundle,
-            references=RecordReferences(unit, self.world.bundle),
+            references=RecordReferences,
         )
 
 

@@ -10,6 +10,7 @@ from conftest import FixedClock
 from executions_world import ARTIFACT, COLLEAGUE, STRANGER, World, open_world
 from resume_world import ask, take
 
+from service.context.references import RecordReferences
 from service.core.database import Database
 from service.core.errors import NotFound
 from service.executions.acceptance.model import FailureKind
@@ -38,7 +39,8 @@ def lease_of(resumed: Resumption) -> Lease:
 
 def step(world: World, run: Execution, *, token: int | None) -> None:
     with world.unit(token=token) as unit:
-        log_step(run.id, NewStep("read", ExitStatus.STARTED), unit=unit)
+        new = NewStep("read", ExitStatus.STARTED)
+        log_step(run.id, new, unit=unit, bundle=world.bundle, references=RecordReferences)
 
 
 def test_a_second_resume_gets_the_same_decision_and_no_lease(world: World) -> None:

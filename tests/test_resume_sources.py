@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import FixedClock
-from executions_world import AGENT, COLLEAGUE, SEEN, World, open_world
+from executions_world import ACME, AGENT, COLLEAGUE, SEEN, World, open_world
 from resume_world import decision, take
 
 from service.adapters.chunker import SemanticChunker
@@ -17,6 +17,7 @@ from service.evidence.add import add_evidence
 from service.evidence.forget import forget_evidence
 from service.evidence.model import NewEvidence, ReferenceNotFound, Source
 from service.executions.conversation.model import NewSummary
+from service.executions.conversation.tables import SummaryRow
 from service.executions.model import Execution, Transition
 from service.executions.sources import Drift
 from service.executions.summarise import summarise
@@ -123,7 +124,7 @@ def test_a_summary_of_what_has_changed_since_is_written_anew(world: World) -> No
     first = summarise_all(world, run, f"evidence:{evidence_id}")
     assert decision(world, run) == "verify:login"
 
-    world.clock.advance(seconds=1)
+    # In the same moment: what counts is the version, no time.
     keep(world, "Plot 18: consent refused.")
     moved = take(world, run).decision
 
@@ -132,6 +133,26 @@ def test_a_summary_of_what_has_changed_since_is_written_anew(world: World) -> No
     world.clock.advance(seconds=120)
     summarise_all(world, run, f"evidence:{evidence_id}")
     assert decision(world, run) == "verify:login"
+
+
+@pytest.mark.parametrize("seconds", [0, 1])
+def test_a_summary_of_an_earlier_release_is_judged_by_when_its_sources_changed(
+    world: World, seconds: int
+) -> None:
+    run, evidence_id = world.open(), keep(world, "Plot 18: outline consent.")
+    world.say(run, "What is the status of plot 18?")
+    first = summarise_all(world, run, "file:notes.md", f"evidence:{evidence_id}")
+    with world.unit() as unit:
+        row = unit.session.get_one(SummaryRow, (ACME, first))
+        assert [len(source) for source in row.derived_from] == [3, 3]
+        row.derived_from = [ref for ref, _, _ in row.derived_from]
+        unit.session.add(row)
+    assert decision(world, run) == "verify:login"
+
+    world.clock.advance(seconds=seconds)
+    keep(world, "Plot 18: consent refused.")
+
+    assert decision(world, run) == ("verify:login", f"refresh:{first}")[seconds]
 
 
 def summarise_all(world: World, run: Execution, *refs: str) -> str:

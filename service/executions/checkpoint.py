@@ -19,7 +19,7 @@ from service.executions.model import (
     PinnedSource,
     Transition,
 )
-from service.executions.ports import References
+from service.executions.ports import ReferencesOf
 from service.executions.refusals import (
     BudgetExhausted,
     CostTooLarge,
@@ -48,13 +48,15 @@ def checkpoint(
     expected_version: int,
     unit: Unit,
     bundle: Bundle,
-    references: References,
+    references: ReferencesOf,
 ) -> Execution:
     """Move a run by one transition and answer it in its new version.
 
     Of any number of moves from the same version exactly one is taken; the others raise `Stale`. `finish` asks
     for verification: the record must show that the contract is met, nobody's word completes a run. What the
     state is derived from is pinned at its present version; `ReferenceNotFound` for what cannot be read.
+
+    A move that takes away what stood last in the way completes the run, whatever its transition.
     """
     derived_from = _check_state(asked)
     store = ExecutionStore.of(unit)
@@ -67,7 +69,7 @@ def checkpoint(
     )
     if isinstance(move, Refused):
         raise _REFUSALS[move.code](move.message)
-    sources = pin_sources(derived_from, references, pointer="/state/derived_from")
+    sources = pin_sources(derived_from, references(unit, bundle), pointer="/state/derived_from")
     moved = replace(
         execution,
         version=execution.version + 1,
@@ -91,9 +93,7 @@ def checkpoint(
         status=moved.status.value,
         step=moved.step,
     )
-    if asked.transition is Transition.FINISH:
-        return complete_if_met(store, moved, unit=unit, bundle=bundle)
-    return moved
+    return complete_if_met(store, moved, unit=unit, bundle=bundle, references=references)
 
 
 def _checkpoint(

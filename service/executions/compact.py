@@ -71,15 +71,16 @@ def keep_compaction(
     if _is_erased(material, execution_id, store):
         raise SummaryOvertaken("Some of what it was made of has been erased meanwhile.")
     surviving = _surviving(execution, store, unit=unit, bundle=bundle)
+    references = tuple(source.ref for source in material.sources)
     new = NewSummary(
         from_sequence=material.from_sequence,
         to_sequence=material.to_sequence,
-        text=write_summary(SummaryText(surviving, material.references, prose.lines)),
+        text=write_summary(SummaryText(surviving, references, prose.lines)),
         model=prose.model,
         supersedes=material.supersedes,
-        derived_from=tuple(material.references),
+        derived_from=references,
     )
-    return keep_summary(execution, new, store=store, unit=unit, bundle=bundle)
+    return keep_summary(execution, new, material.sources, store=store, unit=unit, bundle=bundle)
 
 
 def _surviving(execution: Execution, store: ExecutionStore, *, unit: Unit, bundle: Bundle) -> Sequence[str]:

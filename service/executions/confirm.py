@@ -7,12 +7,13 @@ from service.audit.record import record
 from service.executions.complete import complete_if_met
 from service.executions.hold import refuse_ended
 from service.executions.model import Execution
+from service.executions.ports import ReferencesOf
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
 from service.policies.model import Bundle
 
 
-def confirm_contract(execution_id: str, *, unit: Unit, bundle: Bundle) -> Execution:
+def confirm_contract(execution_id: str, *, unit: Unit, bundle: Bundle, references: ReferencesOf) -> Execution:
     """Confirm as a person that the contract says what is wanted. Confirming twice changes nothing.
 
     Raises `NotFound` and `ExecutionEnded`. The scope of the call keeps every agent out.
@@ -31,4 +32,4 @@ def confirm_contract(execution_id: str, *, unit: Unit, bundle: Bundle) -> Execut
         ref=execution.id,
         contract_hash=execution.contract_hash,
     )
-    return complete_if_met(store, confirmed, unit=unit, bundle=bundle)
+    return complete_if_met(store, confirmed, unit=unit, bundle=bundle, references=references)

@@ -27,8 +27,16 @@ from service.executions.delivery.rules import (
 )
 from service.executions.ledger.model import Effect, EffectStatus, SettledBasis
 from service.executions.ledger.rules import UNDISPATCHED
-from service.executions.model import Execution, Status
-from service.executions.ports import Connector, Connectors, Delivery, Found, FoundAnswer, SentAnswer
+from service.executions.model import NEWER_RELEASE_WAIT, Execution, Status
+from service.executions.ports import (
+    Connector,
+    Connectors,
+    Delivery,
+    Found,
+    FoundAnswer,
+    ReferencesOf,
+    SentAnswer,
+)
 from service.executions.refusals import (
     ExecutionEnded,
     ReviewRequired,
@@ -40,7 +48,6 @@ from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
 from service.policies.model import Bundle
 
-_NEWER_RELEASE_WAIT: Final = timedelta(seconds=30)
 _GAVE_UP: Final = "gave_up"
 
 
@@ -54,7 +61,7 @@ def begin(order: Order, *, unit: Unit, bundle: Bundle, connectors: Connectors) -
         found = _find(order, unit)
     except SchemaNewer:
         # A process of the newer release takes it.
-        unit.stage_at(DELIVER_TOPIC, unit.now + _NEWER_RELEASE_WAIT, **order.payload)
+        unit.stage_at(DELIVER_TOPIC, unit.now + NEWER_RELEASE_WAIT, **order.payload)
         return None
     if found is None or found[2].connector is None:
         return None
@@ -74,7 +81,9 @@ def begin(order: Order, *, unit: Unit, bundle: Bundle, connectors: Connectors) -
     return None
 
 
-def note_sent(send: Send, answer: SentAnswer, *, unit: Unit, bundle: Bundle) -> Ask | None:
+def note_sent(
+    send: Send, answer: SentAnswer, *, unit: Unit, bundle: Bundle, references: ReferencesOf
+) -> Ask | None:
     """Write down what a dispatch led to, and answer what to ask where that is not clear."""
     found = _find(send.order, unit)
     if found is None:
@@ -87,11 +96,13 @@ def note_sent(send: Send, answer: SentAnswer, *, unit: Unit, bundle: Bundle) -> 
         _keep(replace(effect, status=status, failure=answer.failure, updated_at=unit.now), store, unit)
         return Ask(send.order, send.attempt, send.connector)
     _keep(_on_its_word(effect, status, answer.downstream_ref, answer.failure, unit), store, unit)
-    complete_if_met(store, execution, unit=unit, bundle=bundle)
+    complete_if_met(store, execution, unit=unit, bundle=bundle, references=references)
     return None
 
 
-def note_found(ask: Ask, answer: FoundAnswer, *, unit: Unit, bundle: Bundle) -> None:
+def note_found(
+    ask: Ask, answer: FoundAnswer, *, unit: Unit, bundle: Bundle, references: ReferencesOf
+) -> None:
     """Write down what a look-up led to; order the next try where the outcome is still open.
 
     What is not there is dispatched again; after `TRIES_MAX` tries that settled nothing people are asked.
@@ -105,7 +116,7 @@ def note_found(ask: Ask, answer: FoundAnswer, *, unit: Unit, bundle: Bundle) -> 
         if _is_open(effect, ask):
             _escalate(effect, store, unit)
     elif _settle_found(effect, ask, answer, store, unit):
-        complete_if_met(store, execution, unit=unit, bundle=bundle)
+        complete_if_met(store, execution, unit=unit, bundle=bundle, references=references)
     elif _is_open(effect, ask):
         counts_from = _absence_counts_from(effect, ask.connector)
         is_early = answer.outcome is Found.ABSENT

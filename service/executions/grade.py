@@ -12,6 +12,7 @@ from service.executions.acceptance.model import Candidate, Check, NewCheck
 from service.executions.complete import complete_if_met
 from service.executions.hold import refuse_ended, refuse_full
 from service.executions.model import CHECKS_MAX, Execution
+from service.executions.ports import ReferencesOf
 from service.executions.refusals import (
     CandidateUnknown,
     ContractDiffers,
@@ -27,7 +28,9 @@ from service.policies.model import Bundle
 _EVIDENCE: Final = "evidence:"
 
 
-def grade(execution_id: str, new: NewCheck, *, unit: Unit, bundle: Bundle) -> tuple[Check, Execution]:
+def grade(
+    execution_id: str, new: NewCheck, *, unit: Unit, bundle: Bundle, references: ReferencesOf
+) -> tuple[Check, Execution]:
     """Keep a verdict and answer it with the run, which the last passing check completes.
 
     Only the scope of graders reaches this, and nobody grades their own work. Raises `FailureUnexplained`,
@@ -78,7 +81,7 @@ def grade(execution_id: str, new: NewCheck, *, unit: Unit, bundle: Bundle) -> tu
         passed=check.passed,
         artifact_hash=check.artifact_hash,
     )
-    return check, complete_if_met(store, execution, unit=unit, bundle=bundle)
+    return check, complete_if_met(store, execution, unit=unit, bundle=bundle, references=references)
 
 
 def _authors(execution: Execution, candidates: Sequence[Candidate]) -> frozenset[str | None]:

@@ -2,20 +2,26 @@
 
 from service.audit.model import Action
 from service.audit.record import record
+from service.executions.complete import complete_if_met
 from service.executions.hold import hold, refuse_full
 from service.executions.model import STEPS_MAX
+from service.executions.ports import ReferencesOf
 from service.executions.refusals import OutputsMissing
 from service.executions.store import ExecutionStore
 from service.executions.work.model import ExitStatus, NewStep, Step
 from service.executions.work.rules import completed_key, missing_outputs
 from service.identity.unit import Unit
+from service.policies.model import Bundle
 
 
-def log_step(execution_id: str, new: NewStep, *, unit: Unit) -> tuple[Step, bool]:
+def log_step(
+    execution_id: str, new: NewStep, *, unit: Unit, bundle: Bundle, references: ReferencesOf
+) -> tuple[Step, bool]:
     """Append a line and answer it with `True`; or the first entry with `False`.
 
     The first entry is answered when this task was completed on these inputs before: the work stands, whatever
-    is reported about it now. Raises `OutputsMissing` for a completion without all declared outputs.
+    is reported about it now. A completion that was the last thing to do completes the run. Raises
+    `OutputsMissing` for one without all declared outputs.
     """
     store = ExecutionStore.of(unit)
     execution = hold(store, execution_id, unit=unit)
@@ -53,4 +59,6 @@ def log_step(execution_id: str, new: NewStep, *, unit: Unit) -> tuple[Step, bool
         step=step.id,
         exit_status=step.exit_status.value,
     )
+    if step.exit_status is ExitStatus.COMPLETED:
+        complete_if_met(store, execution, unit=unit, bundle=bundle, references=references)
     return step, True

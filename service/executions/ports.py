@@ -6,6 +6,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
+from service.identity.unit import Unit
+from service.policies.model import Bundle
+
 
 class Sent(StrEnum):
     """What came of handing a command to a downstream."""
@@ -151,6 +154,14 @@ class References(Protocol):
 
     def look_up(self, kind: str, item_id: str) -> Referred | None:
         """Answer it, or `None` for what does not exist, was erased, or is not the caller's to read."""
+        ...
+
+
+class ReferencesOf(Protocol):
+    """Makes what looks references up, as the caller of a unit of work and under a bundle."""
+
+    def __call__(self, unit: Unit, bundle: Bundle) -> References:
+        """Answer it for this transaction."""
         ...
 
 

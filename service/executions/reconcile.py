@@ -24,7 +24,7 @@ from service.executions.leases.rules import token_fits
 from service.executions.ledger.model import Effect, EffectStatus, SettledBasis
 from service.executions.ledger.rules import is_unsettled
 from service.executions.model import Execution
-from service.executions.ports import NO_CONNECTORS, Connectors
+from service.executions.ports import NO_CONNECTORS, Connectors, ReferencesOf
 from service.executions.refusals import (
     ActingUserOnly,
 )
@@ -72,6 +72,7 @@ def reconcile(
     *,
     unit: Unit,
     bundle: Bundle,
+    references: ReferencesOf,
     connectors: Connectors = NO_CONNECTORS,
 ) -> Effect:
     """Settle an effect of unknown outcome, also of a run that has ended, and answer it.
@@ -119,7 +120,7 @@ def reconcile(
         )
     if settled.status is EffectStatus.ABSENT and execution.status not in ENDED:
         order_delivery(settled, unit=unit)
-    complete_if_met(store, execution, unit=unit, bundle=bundle)
+    complete_if_met(store, execution, unit=unit, bundle=bundle, references=references)
     return settled
 
 

@@ -9,7 +9,7 @@ from service.audit.record import record
 from service.core.errors import NotFound, Refusal
 from service.core.ids import is_id
 from service.executions.acceptance.model import FoundEnvironment
-from service.executions.complete import complete_if_met
+from service.executions.complete import complete
 from service.executions.expire import expire
 from service.executions.facts import Facts, gather
 from service.executions.leases.model import Lease
@@ -71,8 +71,7 @@ def resume(
     standing = stand_anew(facts, found, unit=unit, bundle=bundle, references=references, at_source=at_source)
     decision = decide(standing)
     if decision.verb is Verb.COMPLETED:
-        completed = complete_if_met(store, execution, unit=unit, bundle=bundle)
-        assert completed.status is Status.COMPLETED, "what resume finds to hold completes the run"
+        complete(store, execution, unit=unit)
     lease, leased_until = _lease(execution, decision, store, unit, lease_lifetime)
     record(
         unit,

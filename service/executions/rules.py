@@ -1,4 +1,4 @@
-"""Which moves a run may make, what its contract is, and when it is completed. Pure."""
+"""Which moves a run may make, and what its contract is. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from service.core.hashing import hash_json
-from service.executions.acceptance.model import CheckStatus, RequirementStanding
 from service.executions.model import (
     REFERENCE_LENGTH_MAX,
     REFERENCES_MAX,
@@ -22,7 +21,6 @@ from service.executions.model import (
     Transition,
 )
 from service.executions.money import MICROS_MAX, to_micros
-from service.executions.work.model import Standing, Task
 from service.policies.words import ContractConfirmation
 
 _WORKING: Final = MappingProxyType(
@@ -162,28 +160,6 @@ def needs_confirmation(execution: Execution, rule: ContractConfirmation) -> bool
     if rule is ContractConfirmation.AGENT_WRITTEN:
         return execution.contract_origin is ContractOrigin.AGENT
     return rule is ContractConfirmation.ALWAYS
-
-
-def contract_is_met(
-    execution: Execution,
-    *,
-    confirmation_needed: bool,
-    tasks: Sequence[Task],
-    standings: Sequence[RequirementStanding],
-    effect_unsettled: bool,
-) -> bool:
-    """Say whether a run is completed by what is recorded; nobody's word is asked.
-
-    An empty contract is never met.
-    """
-    return (
-        execution.status in CAN_COMPLETE
-        and bool(standings)
-        and (not confirmation_needed or execution.contract_confirmed)
-        and all(task.standing is Standing.COMPLETED for task in tasks)
-        and all(one.status is CheckStatus.PASSED for one in standings)
-        and not effect_unsettled
-    )
 
 
 def _is_reference(value: object) -> bool:

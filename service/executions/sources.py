@@ -50,16 +50,18 @@ def pin_sources(refs: Sequence[str], references: References, *, pointer: str) ->
 
     Raises `ReferenceNotFound` for one of ours that the caller may not read, naming its place.
     """
-    pinned = []
-    for number, ref in enumerate(refs):
-        source = PinnedSource(ref)
-        if source.kind in KINDS:
-            found = references.look_up(source.kind, source.id)
-            if found is None:
-                raise ReferenceNotFound(f"{pointer}/{number}")
-            source = PinnedSource(ref, found.version, found.sha256)
-        pinned.append(source)
+    pinned = [pin(ref, references) for ref in refs]
+    for number, source in enumerate(pinned):
+        if source.kind in KINDS and not source.is_pinned:
+            raise ReferenceNotFound(f"{pointer}/{number}")
     return pinned
+
+
+def pin(ref: str, references: References) -> PinnedSource:
+    """Answer a reference with its present version; without one where it is opaque, or leads nowhere."""
+    source = PinnedSource(ref)
+    found = references.look_up(source.kind, source.id) if source.kind in KINDS else None
+    return source if found is None else PinnedSource(ref, found.version, found.sha256)
 
 
 def drifted_sources(
@@ -70,20 +72,24 @@ def drifted_sources(
     `at_source` says of a reference what reading its source again has shown, where that moved.
     """
     for source in pinned:
-        drift = _drift(source, references) if source.kind in KINDS else None
+        drift = _drift(source, references.look_up(source.kind, source.id)) if source.kind in KINDS else None
         drift = drift or at_source.get(source.ref)
         if drift is not None:
             yield Drifted(source, drift)
 
 
-def drifted_since(refs: Sequence[str], at: datetime, references: References) -> Iterator[Drifted]:
-    """Answer, in their order, those of the references that have moved since a moment."""
-    for ref in refs:
-        source = PinnedSource(ref)
-        found = references.look_up(source.kind, source.id) if source.kind in KINDS else None
-        drift = None if source.kind not in KINDS else _standing_drift(found)
-        if drift is None and found is not None and found.changed_at is not None and found.changed_at > at:
-            drift = Drift.CHANGED
+def drifted_since(sources: Sequence[PinnedSource], at: datetime, references: References) -> Iterator[Drifted]:
+    """Answer, in their order, the sources that have moved since they were noted.
+
+    Those without a version were noted by an earlier release, at that moment: what changed later has moved.
+    """
+    for source in sources:
+        if source.kind not in KINDS:
+            continue
+        found = references.look_up(source.kind, source.id)
+        drift = _drift(source, found)
+        if drift is None and found is not None and not source.is_pinned:
+            drift = Drift.CHANGED if found.changed_at is not None and found.changed_at > at else None
         if drift is not None:
             yield Drifted(source, drift)
 
@@ -94,11 +100,10 @@ def is_there(ref: str, references: References) -> bool:
     return source.kind not in KINDS or references.look_up(source.kind, source.id) is not None
 
 
-def _drift(source: PinnedSource, references: References) -> Drift | None:
-    found = references.look_up(source.kind, source.id)
+def _drift(source: PinnedSource, found: Referred | None) -> Drift | None:
     drift = _standing_drift(found)
     # An older schema pinned no version: that it is there and fresh is all that can be asked of it.
-    if drift is not None or found is None or (source.version is None and source.sha256 is None):
+    if drift is not None or found is None or not source.is_pinned:
         return drift
     is_same = (source.version, source.sha256) == (found.version, found.sha256)
     return None if is_same else Drift.CHANGED

@@ -1,12 +1,14 @@
 """Keeping a summary over a range of turns."""
 
+from collections.abc import Sequence
+
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import Invalid
 from service.executions.conversation.model import NewSummary, Summary
 from service.executions.hold import hold, refuse_full
 from service.executions.keep import keeps_text
-from service.executions.model import SUMMARIES_MAX, Execution
+from service.executions.model import SUMMARIES_MAX, Execution, PinnedSource
 from service.executions.ports import References
 from service.executions.refusals import SummaryUnknown
 from service.executions.sources import pin_sources
@@ -23,7 +25,7 @@ def summarise(
     Raises `Invalid` for a range that was not said, `SummaryUnknown` for one to supersede that is not here,
     and `ReferenceNotFound` for a source of ours that the caller may not read.
     """
-    pin_sources(new.derived_from, references, pointer="/derived_from")
+    sources = pin_sources(new.derived_from, references, pointer="/derived_from")
     store = ExecutionStore.of(unit)
     execution = hold(store, execution_id, unit=unit)
     if not 1 <= new.from_sequence <= new.to_sequence:
@@ -32,13 +34,22 @@ def summarise(
         raise Invalid("is after the last turn", pointer="/to_sequence")
     if new.supersedes and store.conversation.find_summary(execution_id, new.supersedes) is None:
         raise SummaryUnknown(pointer="/supersedes")
-    return keep_summary(execution, new, store=store, unit=unit, bundle=bundle)
+    return keep_summary(execution, new, sources, store=store, unit=unit, bundle=bundle)
 
 
 def keep_summary(
-    execution: Execution, new: NewSummary, *, store: ExecutionStore, unit: Unit, bundle: Bundle
+    execution: Execution,
+    new: NewSummary,
+    sources: Sequence[PinnedSource],
+    *,
+    store: ExecutionStore,
+    unit: Unit,
+    bundle: Bundle,
 ) -> Summary:
-    """Keep a summary of a held run under the next version. The turns under it stay, and outrank it."""
+    """Keep a summary of a held run under the next version, with what it rests on as that was read.
+
+    The turns under it stay, and outrank it.
+    """
     latest = store.latest_summary(execution.id)
     version = 1 if latest is None else latest.version + 1
     refuse_full(version - 1, SUMMARIES_MAX)
@@ -53,7 +64,7 @@ def keep_summary(
         model=new.model,
         tokens=unit.tokens.count(new.text),
         supersedes=new.supersedes,
-        derived_from=new.derived_from,
+        sources=tuple(sources),
         at=unit.now,
     )
     store.conversation.add_summary(summary, person=execution.person, keep_text=keep_text)

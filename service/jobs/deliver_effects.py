@@ -8,6 +8,7 @@ from typing import Final
 
 import structlog
 
+from service.context.references import RecordReferences
 from service.core.failpoints import hit
 from service.core.outbox import ATTEMPTS_MAX, Message
 from service.executions.deliver import begin, give_up, note_found, note_sent
@@ -61,7 +62,7 @@ class EffectDelivery:
         if answer.outcome is Sent.REFUSED and send.attempt > 1:
             answer = _check_refusal(send, answer)
         with self._units.write(tenant_id) as unit:
-            ask = note_sent(send, answer, unit=unit, bundle=active_bundle(unit))
+            ask = note_sent(send, answer, unit=unit, bundle=active_bundle(unit), references=RecordReferences)
             hit("deliver.before_result_commit")
         hit("deliver.after_result_commit")
         return ask
@@ -72,7 +73,7 @@ class EffectDelivery:
         else:
             answer = ask.connector.look_up(ask.order.execution_id, ask.order.operation_id)
         with self._units.write(tenant_id) as unit:
-            note_found(ask, answer, unit=unit, bundle=active_bundle(unit))
+            note_found(ask, answer, unit=unit, bundle=active_bundle(unit), references=RecordReferences)
             hit("deliver.before_result_commit")
         hit("deliver.after_result_commit")
 

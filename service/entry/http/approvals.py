@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from fastapi import Query
 from starlette.responses import Response
 
+from service.context.references import RecordReferences
 from service.core.errors import NotFound, Refusal
 from service.core.paging import PAGE_ITEMS_DEFAULT
 from service.entry.http.approvals_examples import (
@@ -209,7 +210,12 @@ def cancel_approval(
     approval_id: PathId, edge: Edge = needs(EXECUTIONS_WRITE, EXECUTIONS_OPERATE, APPROVALS_DECIDE)
 ) -> Response:
     """Cancel as the acting user, their agent, an operator or the approver; again, it changes nothing."""
-    return edge.write(lambda unit: _reply(withdraw(approval_id, unit=unit), unit))
+
+    def work(unit: Unit) -> Reply:
+        bundle = active_bundle(unit)
+        return _reply(withdraw(approval_id, unit=unit, bundle=bundle, references=RecordReferences), unit)
+
+    return edge.write(work)
 
 
 def _reply(approval: Approval, unit: Unit, *, status: int = 200) -> Reply:

@@ -157,7 +157,7 @@ def make_checkpoint(
             expected_version=version,
             unit=unit,
             bundle=bundle,
-            references=RecordReferences(unit, bundle),
+            references=RecordReferences,
         )
         answer = CheckpointAnswer(
             version=moved.version, status=moved.status.value, step=moved.step, cost_used=moved.cost_used
@@ -180,7 +180,7 @@ def confirm(execution_id: PathId, edge: Edge = needs(CONTRACTS_CONFIRM)) -> Resp
     """Confirm, as a person, the contract that an agent wrote."""
 
     def work(unit: Unit) -> Reply:
-        confirm_contract(execution_id, unit=unit, bundle=active_bundle(unit))
+        confirm_contract(execution_id, unit=unit, bundle=active_bundle(unit), references=RecordReferences)
         return _reply(execution_id, unit)
 
     return edge.write(work)

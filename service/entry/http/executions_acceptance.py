@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from fastapi import Query
 from starlette.responses import Response
 
+from service.context.references import RecordReferences
 from service.core.errors import NotFound
 from service.core.paging import PAGE_ITEMS_DEFAULT
 from service.entry.http.edge import Cursor, Edge, Limit, PathId, Reply, needs, new_router, operation
@@ -166,7 +167,9 @@ def add_check(execution_id: PathId, body: WriteCheck, edge: Edge = needs(CHECKS_
     )
 
     def work(unit: Unit) -> Reply:
-        check, execution = grade(execution_id, new, unit=unit, bundle=active_bundle(unit))
+        check, execution = grade(
+            execution_id, new, unit=unit, bundle=active_bundle(unit), references=RecordReferences
+        )
         return run_reply(_check_answer(check, execution), execution, status=201, refs=(check.id,))
 
     return edge.create(work)

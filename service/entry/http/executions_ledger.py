@@ -4,6 +4,7 @@ from typing import Final
 
 from starlette.responses import Response
 
+from service.context.references import RecordReferences
 from service.core.errors import NotFound, Refusal
 from service.entry.http.edge import Edge, PathId, Reply, needs, new_router, operation
 from service.entry.http.effects_shapes import effect_answer
@@ -198,6 +199,7 @@ def reconcile_effect(
             said,
             unit=unit,
             bundle=active_bundle(unit),
+            references=RecordReferences,
             connectors=edge.runtime.connectors,
         )
         return run_reply(effect_answer(effect), _run(execution_id, unit))

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from fastapi import Query
 from starlette.responses import Response
 
+from service.context.references import RecordReferences
 from service.core.paging import CursorInvalid
 from service.entry.http.edge import Edge, IfMatch, PathId, Reply, needs, new_router, operation
 from service.entry.http.executions_examples import (
@@ -109,7 +110,9 @@ def add_step(execution_id: PathId, body: LogStep, edge: Edge = needs(EXECUTIONS_
     new = new_step(body)
 
     def work(unit: Unit) -> Reply:
-        step, is_new = log_step(execution_id, new, unit=unit)
+        step, is_new = log_step(
+            execution_id, new, unit=unit, bundle=active_bundle(unit), references=RecordReferences
+        )
         execution = ExecutionStore.of(unit).get(execution_id)
         return run_reply(step_answer(step), execution, status=201 if is_new else 200, refs=(step.id,))
 

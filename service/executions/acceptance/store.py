@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session, col, func, select
 
 from service.executions.acceptance.model import Candidate, Check, FailureKind, FoundEnvironment
 from service.executions.acceptance.tables import CandidateRow, CheckRow
@@ -106,6 +106,16 @@ class AcceptanceStore:
             )
         )
         self._session.flush()
+
+    def count_passed(self, execution_id: str) -> int:
+        """Count the requirements that some check of some candidate found to hold."""
+        return self._session.exec(
+            select(func.count(func.distinct(CheckRow.requirement))).where(
+                CheckRow.tenant_id == self._tenant_id,
+                CheckRow.execution_id == execution_id,
+                col(CheckRow.passed),
+            )
+        ).one()
 
     def checks(self, execution_id: str) -> Sequence[Check]:
         """Answer all checks of the run in the order they were written."""

@@ -17,10 +17,10 @@ from service.executions.compaction.rules import Passage
 from service.executions.conversation.model import Summary, Turn
 from service.executions.hold import look_at
 from service.executions.keep import keeps_text
-from service.executions.model import Execution
+from service.executions.model import Execution, PinnedSource
 from service.executions.ports import References
 from service.executions.refusals import SummaryUnknown
-from service.executions.sources import is_there, pin_sources
+from service.executions.sources import is_there, pin, pin_sources
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
 from service.policies.model import Bundle
@@ -56,7 +56,7 @@ class Material:
     """What a summary will be made of, as it stood when it was read.
 
     `follows` is the newest summary then, `texts` the number of turns in the range whose text was kept, and
-    `witness` the newest of those that could be read, if there was one.
+    `witness` the newest of those that could be read, if there was one. `sources` are pinned as they stood.
     """
 
     from_sequence: int
@@ -66,7 +66,7 @@ class Material:
     texts: int
     witness: int | None
     passages: Sequence[Passage]
-    references: Sequence[str]
+    sources: Sequence[PinnedSource]
     tokens_max: int
     model: str | None
 
@@ -95,7 +95,7 @@ def read_material(
     turns = store.conversation.turns(execution_id, last=TURNS_READ_MAX, from_sequence=first, to_sequence=last)
     carried = _carried(earlier, turns, first)
     results = _results(execution, turns, store)
-    kept = _references(asked, turns, results, earlier, references)
+    kept = _sources(asked, turns, results, earlier, references)
     return Material(
         from_sequence=first,
         to_sequence=last,
@@ -104,7 +104,7 @@ def read_material(
         texts=store.conversation.count_texts(execution_id, from_sequence=first, to_sequence=last),
         witness=next((turn.sequence for turn in reversed(turns) if turn.text), None),
         passages=[*carried, *passages_of(turns, results)],
-        references=kept,
+        sources=kept,
         tokens_max=asked.tokens_max,
         model=asked.model,
     )
@@ -145,25 +145,26 @@ def _results(execution: Execution, turns: Sequence[Turn], store: ExecutionStore)
     return ToolResults(found, after[0].at if after else None)
 
 
-def _references(
+def _sources(
     asked: NewCompaction,
     turns: Sequence[Turn],
     results: ToolResults,
     earlier: Summary | None,
     references: References,
-) -> Sequence[str]:
+) -> Sequence[PinnedSource]:
     """Answer all that the summary rests on: what it takes over, what was seen, named, and given."""
+    given = pin_sources(asked.derived_from, references, pointer="/derived_from")
     named = list(dict.fromkeys(references_named(turns)))[-_NAMED_REFERENCES_MAX:]
     found = _without_repeats(
         # What is gone has nothing more to say: a summary that still rested on it could never be put right.
         () if earlier is None else (ref for ref in earlier.derived_from if is_there(ref, references)),
         map(reference_of, results.inside),
         (ref for ref in named if references.look_up(*_parts(ref)) is not None),
-        (source.ref for source in pin_sources(asked.derived_from, references, pointer="/derived_from")),
+        (source.ref for source in given),
     )
     if len(found) > SUMMARY_REFERENCES_MAX:
         raise SummaryTooWide(f"It would rest on more than {SUMMARY_REFERENCES_MAX} references.")
-    return found
+    return [pin(ref, references) for ref in found]
 
 
 def _parts(ref: str) -> tuple[str, str]:

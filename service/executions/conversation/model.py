@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from service.executions.model import PinnedSource
+
 
 class TurnRole(StrEnum):
     """Who speaks, as the chat formats name it."""
@@ -100,8 +102,8 @@ class NewSummary:
 class Summary:
     """A summary of the turns `from_sequence` to `to_sequence`, both included, and the model that wrote it.
 
-    It never outranks the turns under it. `version` counts the summaries of the run, `derived_from` are
-    references to what it rests on beside the turns.
+    It never outranks the turns under it. `version` counts the summaries of the run, `sources` are what it
+    rests on beside the turns, as they stood then.
     """
 
     id: str
@@ -113,5 +115,10 @@ class Summary:
     model: str
     tokens: int
     supersedes: str | None
-    derived_from: Sequence[str]
+    sources: Sequence[PinnedSource]
     at: datetime
+
+    @property
+    def derived_from(self) -> tuple[str, ...]:
+        """The references to what it rests on."""
+        return tuple(source.ref for source in self.sources)

@@ -1,13 +1,14 @@
 """The queries of one tenant's turns, pins and summaries."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import insert
 from sqlmodel import Session, col, func, select
 
 from service.executions.conversation.model import Pin, PinKind, Summary, Turn, TurnRole
 from service.executions.conversation.tables import PinRow, SummaryRow, TurnRow
+from service.executions.model import PinnedSource
 from service.executions.sealed import SealedText
 from service.executions.sequences import last_number
 
@@ -188,7 +189,7 @@ class ConversationStore:
                 model=summary.model,
                 tokens=summary.tokens,
                 supersedes=summary.supersedes,
-                derived_from=list(summary.derived_from),
+                derived_from=[[one.ref, one.version, one.sha256] for one in summary.sources],
                 created_at=summary.at,
             )
         )
@@ -257,6 +258,11 @@ class ConversationStore:
             model=row.model,
             tokens=row.tokens,
             supersedes=row.supersedes,
-            derived_from=tuple(row.derived_from),
+            sources=tuple(map(_pinned, row.derived_from)),
             at=row.created_at,
         )
+
+
+def _pinned(kept: Any) -> PinnedSource:  # noqa: ANN401 - as it stands in a JSON column
+    """Read a source of a summary; earlier releases kept the reference alone."""
+    return PinnedSource(kept) if isinstance(kept, str) else PinnedSource(*kept)

@@ -1,6 +1,7 @@
 """Rows of turns, pins and summaries."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import JSON, CheckConstraint, Column, ForeignKeyConstraint, LargeBinary, UniqueConstraint
 from sqlmodel import Field, SQLModel
@@ -76,6 +77,7 @@ class SummaryRow(SQLModel, table=True):
     model: str = Field(max_length=200)
     tokens: int
     supersedes: str | None = Field(default=None, max_length=36)
-    derived_from: list[str] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
+    # `[reference, version, sha256]`, or, from an earlier release, the reference alone.
+    derived_from: list[Any] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
     quarantine_id: str | None = Field(default=None, max_length=36)
     created_at: datetime = Field(sa_type=UtcDateTime)

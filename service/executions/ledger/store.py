@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Row, bindparam, insert, or_
+from sqlalchemy import Row, bindparam, insert
 from sqlalchemy import select as sqlalchemy_select
 from sqlmodel import Session, col, select
 
 from service.executions.ledger.model import Effect, EffectStatus, Observation, ObservedSource, SettledBasis
-from service.executions.ledger.rules import UNDISPATCHED, UNSETTLED
+from service.executions.ledger.rules import UNSETTLED
 from service.executions.ledger.tables import EffectRow, ObservationRow
 from service.executions.sealed import SealedText
 from service.executions.sequences import last_number
@@ -28,19 +28,6 @@ _UNSETTLED: Final = (
     )
     .limit(1)
 )
-
-_OPEN: Final = (
-    select(EffectRow.sequence)
-    .where(
-        col(EffectRow.tenant_id) == bindparam("tenant"),
-        col(EffectRow.execution_id) == bindparam("execution"),
-        # One list of all statuses, so that an index leads there; what has no connector is left out after it.
-        col(EffectRow.status).in_(sorted(UNSETTLED | UNDISPATCHED)),
-        or_(col(EffectRow.status).in_(sorted(UNSETTLED)), col(EffectRow.connector).is_not(None)),
-    )
-    .limit(1)
-)
-
 
 # A run has many, and little is asked of each: as plain rows they take a third of the time.
 _EFFECTS: Final = (
@@ -179,11 +166,6 @@ class LedgerStore:
         """Say whether the outcome of any effect is unknown, without reading a single one."""
         key = {"tenant": self._tenant_id, "execution": execution_id}
         return self._session.connection().execute(_UNSETTLED, key).first() is not None
-
-    def has_open(self, execution_id: str) -> bool:
-        """Say whether an effect's outcome is unknown, or a connector still has to deliver one."""
-        key = {"tenant": self._tenant_id, "execution": execution_id}
-        return self._session.connection().execute(_OPEN, key).first() is not None
 
     def effects(self, execution_id: str) -> Sequence[Effect]:
         """Answer all effects of the run in the order they were intended, their requests still sealed."""

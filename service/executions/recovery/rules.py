@@ -31,6 +31,11 @@ def decide(standing: Standing) -> Decision:
     return Decision(decision.verb, decision.about, tuple(decision.reasons)[:REASONS_MAX])
 
 
+def holds(standing: Standing) -> bool:
+    """Say whether nothing is left to do. The steps are the same, so that completing agrees with resuming."""
+    return decide(standing).verb is Verb.COMPLETED
+
+
 def _ended(standing: Standing) -> Decision | None:
     status = standing.execution.status
     if status not in ENDED:
