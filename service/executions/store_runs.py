@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, bindparam, insert, or_
+from sqlalchemy import ColumnElement, Row, and_, bindparam, insert, or_, update
+from sqlalchemy import select as sqlalchemy_select
 from sqlmodel import Session, col, select
 
 from service.executions.model import (
@@ -25,17 +26,18 @@ from service.executions.schemas import upgrade
 from service.executions.sealed import SealedText, stable_json
 from service.executions.tables import CheckpointRow, ExecutionRow
 
-_LOCKED: Final = (
-    select(ExecutionRow)
-    .where(ExecutionRow.tenant_id == bindparam("tenant"), ExecutionRow.id == bindparam("execution"))
-    .with_for_update()
-    # What a session read before may be older than what the lock waited for.
-    .execution_options(populate_existing=True)
+# Every call about a run begins with one of these. They are built once, and read plain rows: a session would
+# answer a run as it was read before, and what the lock waited for is newer.
+_FOUND: Final = sqlalchemy_select(*ExecutionRow.__table__.columns).where(  # type: ignore[attr-defined]  # SQLModel adds it
+    col(ExecutionRow.tenant_id) == bindparam("tenant"), col(ExecutionRow.id) == bindparam("execution")
 )
-"""Every write to a run begins with this, and so it is built once."""
-
-
+_LOCKED: Final = _FOUND.with_for_update()
+_SAVE: Final = update(ExecutionRow).where(
+    col(ExecutionRow.tenant_id) == bindparam("tenant"), col(ExecutionRow.id) == bindparam("execution")
+)
 _ADD_CHECKPOINT: Final = insert(CheckpointRow)
+_LOCKED_RUNS: Final = "locked_runs"
+"""Where a session keeps the rows that its transaction has locked: until it saves one, it stands so."""
 
 
 class RunStore:
@@ -88,15 +90,16 @@ class RunStore:
 
     def find(self, execution_id: str, *, lock: bool = False) -> Execution | None:
         """Answer a run, or `None`. With `lock`, no other transaction changes or appends to it meanwhile."""
-        if not lock:
-            row = self._session.get(ExecutionRow, (self._tenant_id, execution_id))
-            return None if row is None else self._execution(row)
-        row = self._session.exec(
-            _LOCKED, params={"tenant": self._tenant_id, "execution": execution_id}
-        ).first()
-        # A session forgets rows that nobody refers to, and this one is asked for until the transaction ends.
-        self._session.info.setdefault("locked_runs", []).append(row)
-        return None if row is None else self._execution(row)
+        locked: dict[str, Row[*tuple[Any, ...]]] = self._session.info.setdefault(_LOCKED_RUNS, {})
+        row = None if lock else locked.get(execution_id)
+        if row is None:
+            key = {"tenant": self._tenant_id, "execution": execution_id}
+            row = self._session.connection().execute(_LOCKED if lock else _FOUND, key).first()
+        if row is None:
+            return None
+        if lock:
+            locked[execution_id] = row
+        return self._execution(row)
 
     def find_all(self, execution_ids: Collection[str]) -> Sequence[Execution]:
         """Answer those of the runs that exist, in no order. At most a page of them is asked for."""
@@ -156,18 +159,20 @@ class RunStore:
 
     def save(self, execution: Execution) -> None:
         """Write what may change of a run: version, status, step, cost, confirmation, why it ended."""
-        row = self._session.get_one(ExecutionRow, (self._tenant_id, execution.id))
-        row.version = execution.version
-        row.status = execution.status
-        row.step = execution.step
-        row.schema_version = execution.schema_version
-        row.cost_used_micros = to_micros(execution.cost_used)
-        row.finish_asked = execution.finish_asked
-        row.contract_confirmed_by = execution.contract_confirmed_by
-        row.ended_reason = execution.ended_reason
-        row.updated_at = execution.updated_at
-        self._session.add(row)
-        self._session.flush()
+        changed = {
+            "version": execution.version,
+            "status": execution.status,
+            "step": execution.step,
+            "schema_version": execution.schema_version,
+            "cost_used_micros": to_micros(execution.cost_used),
+            "finish_asked": execution.finish_asked,
+            "contract_confirmed_by": execution.contract_confirmed_by,
+            "ended_reason": execution.ended_reason,
+            "updated_at": execution.updated_at,
+        }
+        key = {"tenant": self._tenant_id, "execution": execution.id}
+        self._session.connection().execute(_SAVE, {**key, **changed})
+        self._session.info.get(_LOCKED_RUNS, {}).pop(execution.id, None)
 
     def add_checkpoint(self, checkpoint: Checkpoint, *, person: str | None) -> None:
         """Keep a checkpoint, its payload in the present schema."""
@@ -216,7 +221,7 @@ class RunStore:
             )
         return stored == status
 
-    def _execution(self, row: ExecutionRow) -> Execution:
+    def _execution(self, row: ExecutionRow | Row[*tuple[Any, ...]]) -> Execution:
         place = f"executions/{row.id}"
         requirements = self._text.open_objects(row.requirements, place=f"{place}/requirements")
         return Execution(

@@ -3,17 +3,15 @@
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam
-from sqlmodel import Session, select
+from sqlalchemy import bindparam, select
+from sqlmodel import Session, col
 
 from service.executions.leases.model import Lease, LeaseMode
 from service.executions.leases.tables import LeaseRow
 
 # Every write to a run asks, and so it is built once. What was read before the lock may be older.
-_NEWEST: Final = (
-    select(LeaseRow)
-    .where(LeaseRow.tenant_id == bindparam("tenant"), LeaseRow.execution_id == bindparam("execution"))
-    .execution_options(populate_existing=True)
+_NEWEST: Final = select(*LeaseRow.__table__.columns).where(  # type: ignore[attr-defined]  # SQLModel adds it
+    col(LeaseRow.tenant_id) == bindparam("tenant"), col(LeaseRow.execution_id) == bindparam("execution")
 )
 
 
@@ -27,7 +25,7 @@ class LeaseStore:
     def find(self, execution_id: str) -> Lease | None:
         """Answer the run's newest lease, living or not; `None` when there never was one."""
         key = {"tenant": self._tenant_id, "execution": execution_id}
-        row = self._session.exec(_NEWEST, params=key).first()
+        row = self._session.connection().execute(_NEWEST, key).first()
         if row is None:
             return None
         return Lease(
