@@ -12,7 +12,7 @@ from service.audit.tables import AuditEventRow, AuditHeadRow
 
 _ROWS_PER_FETCH: Final = 1_000
 
-# Every request that changes anything ends with these two, and so they are built once.
+# Every request that changes anything ends with these, and so they are built once.
 _HEAD: Final = (
     select(AuditHeadRow.sequence, AuditHeadRow.hash, AuditHeadRow.seal)
     .where(col(AuditHeadRow.tenant_id) == bindparam("tenant"))
@@ -23,6 +23,7 @@ _MOVE_HEAD: Final = (
     .where(col(AuditHeadRow.tenant_id) == bindparam("tenant"))
     .values(sequence=bindparam("last"), hash=bindparam("last_hash"), seal=bindparam("new_seal"))
 )
+_ADD_EVENTS: Final = insert(AuditEventRow)
 
 
 class AuditStore:
@@ -52,7 +53,7 @@ class AuditStore:
     def append(self, links: Sequence[Link], head: Head) -> None:
         """Add links to the chain and move its end. The caller holds the lock of `lock_head`."""
         connection = self._session.connection()
-        connection.execute(insert(AuditEventRow), [_row_of(link, self._tenant_id) for link in links])
+        connection.execute(_ADD_EVENTS, [_row_of(link, self._tenant_id) for link in links])
         connection.execute(
             _MOVE_HEAD,
             {
