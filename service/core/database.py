@@ -7,11 +7,13 @@ to writing fails at once when another has written meanwhile, whatever its time-o
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import DateTime, Dialect, Engine, Executable, create_engine, event, text
-from sqlalchemy.engine import URL, make_url
+from sqlalchemy import DateTime, Dialect, Engine, Select, create_engine, event, text
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.engine import URL, Compiled, make_url
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Session
 
@@ -87,18 +89,32 @@ class Database:
         if not self.is_sqlite:
             _set(session, TENANT_SETTING, tenant_id or "")
 
-    def ask(self, statement: Executable, parameters: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the column's own type
+    def ask(self, statement: Select[*tuple[Any, ...]], parameters: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the driver's own type
         """Answer the first value of a reading statement that concerns no tenant's rows, `None` without a row.
 
-        A transaction with all that belongs to one takes twice as long.
+        As the driver gives it, and on SQLite without a transaction around it: one statement sees one moment
+        anyway, and what belongs to a transaction takes seven times as long as the statement.
         """
-        with self._reader.connect() as connection:
-            return connection.execute(statement, parameters).scalar()
+        if not self.is_sqlite:
+            with self._reader.connect() as connection:
+                return connection.execute(statement, parameters).scalar()
+        plain = _plain(statement)
+        pooled = self._reader.raw_connection()
+        try:
+            row = pooled.cursor().execute(str(plain), plain.construct_params(parameters)).fetchone()
+            return None if row is None else row[0]
+        finally:
+            pooled.close()
 
     def close(self) -> None:
         """Give all connections back."""
         self._writer.dispose()
         self._reader.dispose()
+
+
+@cache
+def _plain(statement: Select[*tuple[Any, ...]]) -> Compiled:
+    return statement.compile(dialect=sqlite.dialect(paramstyle="named"))
 
 
 def _set(session: Session, name: str, value: str) -> None:
