@@ -6,7 +6,7 @@ What a quarantine has put aside stands in `core.quarantined`, where every capabi
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, Index, LargeBinary
+from sqlalchemy import JSON, Column, ForeignKeyConstraint, Index, LargeBinary
 from sqlmodel import Field, SQLModel
 
 from service.core.database import UtcDateTime
@@ -24,10 +24,15 @@ class ErasureRow(SQLModel, table=True):
     tenant_id: str = Field(primary_key=True, max_length=36)
     id: str = Field(primary_key=True, max_length=36)
     kind: str = Field(max_length=20)
-    """`memory`, `execution`, `evidence` or `subject`."""
+    """One of `model.Kind`."""
     ref: str = Field(max_length=64)
     """An id; of a subject the keyed hash."""
+    subject: bytes | None = Field(default=None, sa_type=LargeBinary)
+    """The name of the person who is being erased, under the tenant's key; empty again at the end."""
+    closes_account: bool = False
+    """Whether the person's credentials and memberships go too."""
     requester: str = Field(max_length=450)
+    """The keyed hash of the principal."""
     status: str = Field(max_length=20)
     stores: list[dict[str, Any]] = Field(sa_column=Column(JSON, nullable=False))
     step: int = Field(default=0)
@@ -40,6 +45,26 @@ class ErasureRow(SQLModel, table=True):
     backups_expire_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
     created_at: datetime = Field(sa_type=UtcDateTime)
     completed_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+
+
+class ErasureItemRow(SQLModel, table=True):
+    """One thing that a running erasure reaches. The rows go when it is complete."""
+
+    __tablename__ = "erasure_items"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "erasure_id"],
+            ["erasures.tenant_id", "erasures.id"],
+            name="fk_erasure_items_erasure",
+        ),
+    )
+
+    tenant_id: str = Field(primary_key=True, max_length=36)
+    erasure_id: str = Field(primary_key=True, max_length=36)
+    kind: str = Field(primary_key=True, max_length=20)
+    item_id: str = Field(primary_key=True, max_length=100)
+    buried: bool = False
+    """Whether the ledger of what is gone holds it."""
 
 
 class HoldRow(SQLModel, table=True):

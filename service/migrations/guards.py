@@ -3,6 +3,7 @@
 They stand behind the verbs, which refuse the same with better words; a trigger that fires is a fault of ours.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -52,21 +53,32 @@ def _changed(*columns: str) -> str:
     return "(" + " OR ".join(f"NEW.{column} IS DISTINCT FROM OLD.{column}" for column in columns) + ")"
 
 
-_MOVING: Final = (
-    "status",
-    "version",
-    "step",
-    "cost_used_micros",
-    "finish_asked",
-    "deadline",
-    "contract_confirmed_by",
-)
+def _changed_but_by_erasure(*columns: str) -> str:
+    """Hold for a change to anything but the name or hash that an erasure puts in its place."""
+    conditions = [
+        f"({_changed(column)} AND COALESCE(NEW.{column}, '') NOT LIKE '%erased:%')" for column in columns
+    ]
+    return "(" + " OR ".join(conditions) + ")"
+
+
+_MOVING: Final = ("status", "version", "step", "cost_used_micros", "finish_asked", "deadline")
 
 GUARDS: Final = (
     Guard("executions", "UPDATE", "step_backwards", "NEW.step < OLD.step"),
     Guard("executions", "UPDATE", "version_backwards", "NEW.version < OLD.version"),
-    Guard("executions", "UPDATE", "contract_fixed", _changed("contract_hash", "project_id", "created_at")),
-    Guard("executions", "UPDATE", "execution_ended", f"OLD.status IN {_ENDED} AND {_changed(*_MOVING)}"),
+    Guard(
+        "executions",
+        "UPDATE",
+        "contract_fixed",
+        f"{_changed('project_id', 'created_at')} OR {_changed_but_by_erasure('contract_hash')}",
+    ),
+    Guard(
+        "executions",
+        "UPDATE",
+        "execution_ended",
+        f"OLD.status IN {_ENDED}"
+        f" AND ({_changed(*_MOVING)} OR {_changed_but_by_erasure('contract_confirmed_by')})",
+    ),
     *(Guard(table, "INSERT", "execution_ended", _RUN_ENDED) for table in _PARTS),
     Guard("pins", "UPDATE", "run_ended", f"{_changed('resolved_at')} AND {_RUN_ENDED}"),
     Guard("tasks", "UPDATE", "run_ended", f"{_changed('position')} AND {_RUN_ENDED}"),
@@ -81,7 +93,8 @@ GUARDS: Final = (
         "checks",
         "UPDATE",
         "record_fixed",
-        _changed("requirement", "passed", "artifact_hash", "contract_hash", "failure_kind", "sequence"),
+        f"{_changed('requirement', 'passed', 'artifact_hash', 'failure_kind', 'sequence')}"
+        f" OR {_changed_but_by_erasure('contract_hash')}",
     ),
     Guard("effects", "UPDATE", "record_fixed", _changed("kind", "request_hash", "sequence")),
     Guard(
@@ -108,7 +121,8 @@ GUARDS: Final = (
         "approvals",
         "UPDATE",
         "record_fixed",
-        _changed("command_hash", "execution_id", "policy_version", "acting_user", "created_at"),
+        f"{_changed('execution_id', 'policy_version', 'created_at')}"
+        f" OR {_changed_but_by_erasure('command_hash', 'acting_user')}",
     ),
     Guard(
         "approvals",
@@ -122,7 +136,8 @@ GUARDS: Final = (
         "approvals",
         "UPDATE",
         "decided_once",
-        f"OLD.decided_by IS NOT NULL AND {_changed('decided_by', 'decided_at')}",
+        "OLD.decided_by IS NOT NULL"
+        f" AND ({_changed('decided_at')} OR {_changed_but_by_erasure('decided_by')})",
     ),
     Guard(
         "approvals",
@@ -141,6 +156,19 @@ def put_up(connection: Connection) -> None:
         if connection.dialect.name == "postgresql":
             _put_up_on_postgresql(guard, connection)
         else:
+            _put_up_on_sqlite(guard, connection)
+
+
+def put_up_anew(connection: Connection, tables: Collection[str]) -> None:
+    """Replace the guards of these tables by what they are now."""
+    for guard in GUARDS:
+        if guard.table not in tables:
+            continue
+        if connection.dialect.name == "postgresql":
+            connection.execute(text(f"DROP FUNCTION {guard.name}() CASCADE"))
+            _put_up_on_postgresql(guard, connection)
+        else:
+            connection.execute(text(f"DROP TRIGGER {guard.name}"))
             _put_up_on_sqlite(guard, connection)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from sqlmodel import SQLModel
 
 _ROOT: Final = Path(__file__).parents[1]
-_IN_CORE: Final = ("outbox.py", "idempotency.py", "lineage.py")
+_IN_CORE: Final = ("outbox.py", "idempotency.py", "lineage.py", "quarantined.py")
 """Modules of `core` that hold their rows themselves."""
 
 
