@@ -181,7 +181,7 @@ class VerbsSide:
                 expected_version=self.run.version,
                 unit=unit,
                 bundle=bundle,
-                references=RecordReferences(unit, bundle),
+                references=RecordReferences,
             )
         end = time.perf_counter()
         return Took(end - start, end - said)
