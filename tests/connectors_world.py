@@ -12,6 +12,7 @@ from downstream_server import Downstream, open_downstream
 from http_support import TENANT, Site, open_site
 from sqlmodel import col, select, update
 
+from service.audit.principals import named_principals
 from service.audit.tables import AuditEventRow
 from service.core.database import Database
 from service.core.outbox import OutboxRow
@@ -126,7 +127,9 @@ class Orders:
                 .where(col(AuditEventRow.action).in_(actions))
                 .order_by(col(AuditEventRow.sequence))
             ).all()
-            return [{**row.details, "principal": row.principal} for row in rows]
+            cipher = self.site.runtime.ciphers.for_tenant(self.tenant_id)
+            names = named_principals({row.principal for row in rows}, cipher)
+            return [{**row.details, "principal": names[row.principal]} for row in rows]
 
     def activate(self, **files: str) -> None:
         """Let another version of the policies count, with these files beside or over the others."""

@@ -1,12 +1,13 @@
 """What the database holds of one run, read past the service's own stores."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from recovery_site import Place
 from sqlalchemy import Connection, text
 
+from service.audit.details import hashed
 from service.audit.model import Event
 from service.audit.store import AuditStore
 from service.audit.verify import verify_chain
@@ -52,14 +53,26 @@ def read_record(place: Place, external_ref: str) -> Record:
         own = {"tenant_id": place.tenant_id, "execution_id": execution_id}
         rows = {table: list(_rows(connection, table, **own)) for table in _OF_RUN}
         evidence = list(_rows(connection, "evidence", tenant_id=place.tenant_id))
+        words = [str(row["operation_id"]) for row in rows["effects"]]
+        words += [str(row["requirement"]) for row in rows["checks"]]
+        told = {hashed(word, unit.cipher): word for word in words}
         trail = [
-            link.event
+            _told(link.event, told)
             for link in AuditStore(unit.session, place.tenant_id).links()
             if link.event.ref == execution_id
         ]
         fault = verify_chain(unit.session, place.tenant_id, cipher=unit.cipher).fault
     rows |= {"executions": runs, "evidence": evidence}
     return Record(execution_id, rows, trail, None if fault is None else str(fault))
+
+
+def _told(event: Event, told: Mapping[str, str]) -> Event:
+    """Answer the event with the names that the trail itself holds keyed hashes of."""
+    details = {
+        name: told.get(value, value) if isinstance(value, str) else value
+        for name, value in event.details.items()
+    }
+    return replace(event, details=details)
 
 
 def _rows(connection: Connection, table: str, **named: str) -> Iterator[Mapping[str, Any]]:

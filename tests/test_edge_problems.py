@@ -12,6 +12,8 @@ from fastapi import APIRouter
 from http_support import Site, open_site
 from sqlmodel import select
 
+from service.audit.details import kept_request_id
+from service.audit.principals import find_kept_principal
 from service.audit.tables import AuditEventRow
 from service.core.database import Database
 from service.core.idempotency import IdempotencyRow
@@ -108,8 +110,11 @@ def test_what_is_forbidden_is_recorded_and_changes_nothing_else(site: Site) -> N
 
     with site.runtime.database.read(site.tenants["acme"]) as session:
         [event] = session.exec(select(AuditEventRow)).all()
-    assert (event.action, event.ref, event.request_id) == ("request.refused", "POST:/v1/staged", "r-1")
-    assert (event.principal, event.details) == ("policy_author:author-1", {"code": "forbidden"})
+    cipher = site.runtime.ciphers.for_tenant(site.tenants["acme"])
+    assert (event.action, event.ref) == ("request.refused", "POST:/v1/staged")
+    assert event.request_id == kept_request_id("r-1", cipher)
+    assert event.principal == find_kept_principal("policy_author:author-1", cipher)
+    assert event.details == {"code": "forbidden"}
     assert site.count(OutboxRow) == 0
 
 

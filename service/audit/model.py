@@ -6,6 +6,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from service.audit.details import Detail
+
+__all__ = ["GENESIS_HASH", "Action", "Detail", "Event", "Fault", "Head", "Link", "Verdict"]
+
 GENESIS_HASH: Final = "sha256:" + "0" * 64
 """What the first event of a tenant names as its predecessor."""
 
@@ -59,21 +63,29 @@ class Action(StrEnum):
     PROPOSAL_DECIDED = "memory_proposal.decided"
     MEMORY_KEPT = "memory.kept"
     MEMORY_SUPERSEDED = "memory.superseded"
+    MEMORY_CORRECTED = "memory.corrected"
+    MEMORY_PAUSED = "memory.paused"
+    MEMORY_RESUMED = "memory.resumed"
+    MEMORY_EXPIRED = "memory.expired"
+    MEMORY_DESTROYED = "memory.destroyed"
     MEMORY_ERASED = "memory.erased"
     CONSENT_SET = "consent.set"
+    REFUSAL_SET = "refusal.set"
     PACKAGE_BUILT = "package.built"
-
-
-Detail = str | int | bool | list[str] | None
-"""A value beside an event: an id, a code, a number. Never text that somebody wrote."""
+    QUARANTINE_BEGUN = "quarantine.begun"
+    QUARANTINE_RELEASED = "quarantine.released"
+    ERASURE_BEGUN = "erasure.begun"
+    ERASURE_COMPLETED = "erasure.completed"
+    HOLD_PLACED = "hold.placed"
+    HOLD_RELEASED = "hold.released"
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened, before it has its place in the chain.
 
-    `kind` and `ref` name what it happened to (`"memory"`, its id). `principal` is who did it, as in
-    `Caller.principal`; `credential_id` is the key they held.
+    `kind` and `ref` name what it happened to (`"memory"`, its id). `principal` is who did it, as
+    `principals.kept_principal` writes it; `credential_id` is the key they held.
     """
 
     at: datetime

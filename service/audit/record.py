@@ -12,34 +12,37 @@ from sqlalchemy.orm import Session as BaseSession
 from sqlalchemy.orm import SessionTransaction
 from sqlmodel import Session
 
+from service.audit.details import check_ref, kept_details, kept_request_id
 from service.audit.model import Action, Detail, Event, Head, Link
-from service.audit.rules import detail_fault, hash_event, head_text, is_code
+from service.audit.principals import kept_principal
+from service.audit.rules import hash_event, head_text
 from service.audit.store import AuditStore
 from service.core.cipher import Cipher
 from service.core.errors import Refusal
 from service.identity.unit import Unit
 
 _QUEUE = "audit_queue"
+_NAMING = frozenset({Action.KEY_CREATED, Action.MEMBER_ADDED})
+"""What makes somebody known here: from then on they have a pseudonym."""
 
 
 def record(unit: Unit, action: str, *, kind: str, ref: str, **details: Detail) -> None:
     """Record that `action` happened to the thing of that `kind` and id. Kept if the transaction commits.
 
-    `action` is one of `audit.model.Action`. Raises `ValueError` for another, and for a detail that is not an
-    id, a code or a number: what a person wrote must not reach the trail, since nothing ever leaves it.
+    `action` is one of `audit.model.Action`; `details.DETAILS` says what each detail is. Raises `ValueError`
+    for anything else: what a person wrote must not reach the trail, since nothing ever leaves it.
     """
-    fault = detail_fault(details)
-    if fault is not None or not (is_code(kind) and is_code(ref)):
-        raise ValueError(fault or "kind and ref are ids or codes")
+    check_ref(kind, ref)
+    cipher = unit.cipher
     event = Event(
         at=unit.now,
-        principal=unit.caller.principal,
+        principal=kept_principal(unit.caller, cipher),
         credential_id=unit.caller.credential_id,
-        request_id=unit.request_id if is_code(unit.request_id) else "",
+        request_id=kept_request_id(unit.request_id, cipher),
         action=Action(action).value,
         kind=kind,
         ref=ref,
-        details=details,
+        details=kept_details(details, cipher, names=action in _NAMING),
     )
     _queue_of(unit).events.append(event)
 

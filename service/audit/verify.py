@@ -3,7 +3,7 @@
 from sqlmodel import Session
 
 from service.audit.model import GENESIS_HASH, Fault, Link, Verdict
-from service.audit.rules import hash_event, head_text
+from service.audit.rules import hash_event, hash_event_of_first_form, head_text
 from service.audit.store import AuditStore
 from service.core.cipher import Cipher
 
@@ -38,6 +38,7 @@ def _fault_of(link: Link, *, sequence: int, previous_hash: str) -> Fault | None:
         return Fault.SEQUENCE_GAP
     if link.previous_hash != previous_hash:
         return Fault.LINK_BROKEN
-    if link.hash != hash_event(link.event, sequence=sequence, previous_hash=previous_hash):
-        return Fault.CONTENT_ALTERED
-    return None
+    for form in (hash_event, hash_event_of_first_form):
+        if link.hash == form(link.event, sequence=sequence, previous_hash=previous_hash):
+            return None
+    return Fault.CONTENT_ALTERED
