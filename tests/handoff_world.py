@@ -60,9 +60,9 @@ class Desk:
         found = main([*self.words(*words, url=url), "--json"])
         output, errors = self.capture.readouterr()
         assert found == code, (output, errors)
-        # The service runs in this process and logs to the same output.
+        # The service runs in this process and logs to the same output, before the answer or after it.
         start = output.find("{\n")
-        return dict(json.loads(output[start:])) if start >= 0 else {"said": errors}
+        return dict(json.JSONDecoder().raw_decode(output, start)[0]) if start >= 0 else {"said": errors}
 
     def pull(self, *words: str, code: int = 0) -> dict[str, Any]:
         """Pull the run."""

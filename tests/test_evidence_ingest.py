@@ -47,9 +47,9 @@ def ingest(
     known = served.site.token() if token is None else token
     words = ["ingest", "--project", "alpha", "--url", served.url, "--token", known, "--json"]
     code = main([*words, *map(str, arguments)])
-    # The service runs in this process and logs to the same output: the summary is the last line.
-    last = capsys.readouterr().out.rstrip().rpartition("\n")[2]
-    return code, json.loads(last) if last.startswith("{") else {}
+    # The service runs in this process and logs to the same output: the summary is the last line of JSON.
+    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+    return code, json.loads(said[-1]) if said else {}
 
 
 def test_a_folder_is_sent_once_and_again_only_what_changed(
