@@ -185,6 +185,7 @@ def test_roles_do_what_the_matrix_says(site: Site, agent: dict[str, str]) -> Non
         ({"source": {**SOURCE, "kind": "Not A Kind"}}, "/source/kind"),
         ({"source": {**SOURCE, "observed_at": "2026-11-30"}}, "/source/observed_at"),
         ({"source": {**SOURCE, "observed_at": 1764500000}}, "/source/observed_at"),
+        ({"source": {**SOURCE, "observed_at": "2026-11-30T10:05:01Z"}}, "/source/observed_at"),
         ({"authority": "gospel"}, "/authority"),
         ({"readers": ["everyone"]}, "/readers/0"),
         ({"readers": ["user:a"] * 51}, "/readers"),

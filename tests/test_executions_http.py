@@ -223,6 +223,11 @@ def test_turns_pins_summaries_and_observations_are_kept(site: Site, agent: dict[
     assert (refused[0], refused[1]["code"]) == (422, "pin_needs_a_person")
     assert _post(site, agent, f"{run}/summaries", summary | {"supersedes": None})[1]["version"] == 1
     assert _post(site, agent, f"{run}/observations", result)[1]["evidence_id"] is None
+    source["observed_at"] = "2026-11-30T10:05:00Z"
+    assert _post(site, agent, f"{run}/observations", result)[0] == 201
+    source["observed_at"] = "2026-11-30T10:05:01Z"
+    ahead, problem = _post(site, agent, f"{run}/observations", result)
+    assert (ahead, problem["errors"][0]["pointer"]) == (422, "/source/observed_at")
     source.pop("observed_at")
     assert _post(site, agent, f"{run}/observations", result)[0] == 422
 

@@ -8,7 +8,7 @@ from service.core.errors import Refusal
 from service.core.hashing import hash_text
 from service.core.lineage import Node
 from service.evidence.model import Head, Limitation, NewEvidence, Reference, ReferenceNotFound, Standing
-from service.evidence.rules import lanes, lock_name, reader_labels, statement
+from service.evidence.rules import check_observed, lanes, lock_name, reader_labels, statement
 from service.identity.unit import Unit
 from service.policies.model import Bundle
 from service.policies.sources import find_source, lowest_trust, place_source
@@ -44,6 +44,7 @@ def prepare(
     """
     try:
         project = unit.project(new.project)
+        check_observed(new.source.observed_at, unit.now)
         labels = reader_labels(
             new.readers, project_id=project.id, id_of_project=lambda name: unit.project(name).id
         )

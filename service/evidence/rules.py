@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
+from service.core.errors import Invalid
 from service.core.passages import PassageKey
 from service.evidence.model import Evidence, Head, NewEvidence, ReaderUnknown, Standing
 from service.evidence.ports import Span
 from service.identity.model import Caller, Role
 from service.policies.words import Trust
 
+CLOCK_AHEAD_MAX: Final = timedelta(minutes=5)
+"""How far another's clock may be ahead of ours."""
 _ROLES: Final = frozenset(role.value for role in Role if role is not Role.SYSTEM)
 
 
@@ -31,6 +34,12 @@ def reader_labels(
         else:
             raise ReaderUnknown("write project:NAME, user:ID or role:ROLE", pointer=f"/readers/{position}")
     return tuple(sorted(labels)) or (f"project:{project_id}",)
+
+
+def check_observed(observed_at: datetime, now: datetime) -> None:
+    """Raise `Invalid` for what was seen in the future: it would outdate whatever is seen until then."""
+    if observed_at > now + CLOCK_AHEAD_MAX:
+        raise Invalid("lies more than 5 minutes in the future", pointer="/source/observed_at")
 
 
 def may_read(caller: Caller, *, project_id: str, labels: Collection[str]) -> bool:

@@ -5,9 +5,11 @@ from dataclasses import replace
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.hashing import hash_text
+from service.core.lineage import Lineage, Node
 from service.evidence.add import add_evidence
 from service.evidence.model import NewEvidence, Source
 from service.evidence.ports import Chunker
+from service.evidence.rules import check_observed
 from service.executions.hold import hold, refuse_full
 from service.executions.keep import keeps_text
 from service.executions.ledger.model import NewObservation, Observation
@@ -26,10 +28,12 @@ def observe(
     """Keep a tool result with its source, time and hash; a large one as evidence that the run refers to.
 
     How far it is trusted is the policy's word on its source, never the request's.
+    Raises what `hold` does, and `Invalid` for a result that was seen in the future.
     """
     tokens = unit.tokens.count(new.content)
     store = ExecutionStore.of(unit)
     execution = hold(store, execution_id, unit=unit)
+    check_observed(new.source.observed_at, unit.now)
     sequence = store.ledger.next_observation(execution_id)
     refuse_full(sequence - 1, OBSERVATIONS_MAX)
     keep, large = keeps_text(execution, bundle), is_large(new.content, tokens)
@@ -61,6 +65,12 @@ def observe(
             observation, evidence_id=add_evidence(kept, unit=unit, bundle=bundle, chunker=chunker).id
         )
     store.ledger.add_observation(observation, person=execution.person)
+    if observation.evidence_id is not None:
+        # One text in two places: whatever becomes of either concerns the other.
+        lineage = Lineage(unit.session, unit.tenant_id)
+        seen, kept_as = Node("observation", observation.id), Node("evidence", observation.evidence_id)
+        lineage.note(kept_as, [seen])
+        lineage.note(seen, [kept_as])
     record(
         unit,
         Action.OBSERVATION_ADDED,
