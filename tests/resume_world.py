@@ -7,11 +7,12 @@ from executions_world import AGENT, OPERATOR, World
 
 from service.context.references import RecordReferences
 from service.core.errors import Refusal
+from service.executions.delivery.model import Outcome
 from service.executions.lease import give_back
 from service.executions.leases.model import LEASE_LIFETIME
 from service.executions.ledger.model import Effect
 from service.executions.model import Execution
-from service.executions.reconcile import Outcome, Reconciliation, reconcile
+from service.executions.reconcile import Reconciliation, reconcile
 from service.executions.recovery.model import Found
 from service.executions.resume import Resumption, resume
 from service.executions.sources import Drift

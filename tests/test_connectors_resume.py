@@ -60,7 +60,7 @@ def test_a_crash_before_the_act_is_dispatched_again_after_the_resume(orders: Ord
     _crash(orders, "deliver.before_send")
 
     assert _resume(orders, run)["decision"] == f"reconcile:{OPERATION}"
-    orders.clock.advance(seconds=2)
+    orders.clock.advance(seconds=4)
     _resume(orders, run)
     assert orders.effect(run).status == "absent"
     orders.deliver()
@@ -186,7 +186,7 @@ def test_nobody_says_absent_while_the_service_may_be_sending(orders: Orders) -> 
     path = f"/executions/{run}/effects/{OPERATION}/reconcile"
 
     refused = orders.post(path, {"outcome": "absent"}, orders.operator)
-    orders.clock.advance(seconds=2)
+    orders.clock.advance(seconds=4)
     said = orders.post(path, {"outcome": "absent"}, orders.operator)
 
     assert (refused.status_code, refused.json()["code"]) == (409, "delivery_under_way")
@@ -201,7 +201,7 @@ def test_calling_it_undetermined_first_is_no_way_around(orders: Orders) -> None:
     orders.made(path, {"outcome": "undetermined"}, orders.operator, status=200)
 
     refused = orders.post(path, {"outcome": "absent"}, orders.operator)
-    orders.clock.advance(seconds=2)
+    orders.clock.advance(seconds=4)
     said = orders.post(path, {"outcome": "absent"}, orders.operator)
 
     assert (refused.status_code, refused.json().get("code")) == (409, "delivery_under_way")

@@ -107,7 +107,7 @@ def test_absence_counts_once_our_side_has_stopped_and_the_network_has_settled() 
     times = {"timeout": timedelta(seconds=10), "absent_after": timedelta(seconds=5)}
     later = replace(_in(EffectStatus.UNKNOWN), updated_at=NOW + timedelta(seconds=3))
 
-    assert absence_counts_from(EFFECT, **times) == NOW + timedelta(seconds=15)
+    assert absence_counts_from(EFFECT, **times) == NOW + timedelta(seconds=17)
     assert absence_counts_from(later, **times) == NOW + timedelta(seconds=8)
 
 

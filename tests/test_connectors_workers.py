@@ -15,6 +15,7 @@ from downstream_server import Fault
 from service.core.database import Database
 from service.core.outbox import Message
 from service.executions.delivery.model import DELIVER_TOPIC, Order
+from service.jobs import deliver_effects
 from service.jobs.deliver_effects import EffectDelivery
 from service.jobs.system_unit import SystemUnits
 
@@ -33,10 +34,10 @@ def open_one(database: Database, tmp_path: Path, clock: FixedClock) -> Iterator[
         context.__exit__(None, None, None)
 
 
-def _handler(orders: Orders) -> EffectDelivery:
+def _handler(orders: Orders, **choices: Any) -> EffectDelivery:
     runtime = orders.site.runtime
     units = SystemUnits(runtime.database, runtime.ciphers, runtime.tokens, runtime.clock, runtime.ids)
-    return EffectDelivery(units, runtime.connectors)
+    return EffectDelivery(units, runtime.connectors, **choices)
 
 
 def _message(run: str, number: int = 1) -> Message:
@@ -98,7 +99,7 @@ def test_a_worker_that_died_is_given_all_of_its_time_before_another_sends(open_o
     assert orders.effect(run).status == "dispatched"
 
     handle = _handler(orders)
-    orders.clock.advance(seconds=6.5)
+    orders.clock.advance(seconds=8.5)
     handle(orders.tenant_id, [_message(run, 2)])
     assert orders.downstream.dispatches == []
     orders.deliver(after_seconds=0.5)
@@ -199,3 +200,61 @@ def test_one_tenants_slow_downstream_does_not_hold_up_another(open_one: Any) -> 
     deliveries.stop()
 
     assert took < 2.5
+
+
+@pytest.mark.parametrize("set_back", [False, True], ids=["both clocks ran", "the clock was set back"])
+def test_a_worker_that_wakes_after_another_took_over_sends_nothing(
+    open_one: Any, monkeypatch: pytest.MonkeyPatch, set_back: bool
+) -> None:
+    orders: Orders = open_one(absent_after_seconds=5, timeout_seconds=2)
+    orders.downstream.honours_keys = False
+    run = orders.open()
+    orders.intend(run)
+    ran = [0.0]
+    sleeper = _handler(orders, monotonic=lambda: ran[0])
+    stopped = []
+
+    def stop_once(name: str) -> None:
+        if name != "deliver.before_send" or stopped:
+            return
+        stopped.append(name)
+        before = orders.clock.now
+        orders.deliver(after_seconds=60)
+        orders.deliver(after_seconds=60)
+        ran[0] += 120.0
+        if set_back:
+            orders.clock.now = before
+
+    monkeypatch.setattr(deliver_effects, "hit", stop_once)
+    sleeper(orders.tenant_id, [_message(run)])
+
+    assert stopped
+    assert (orders.effect(run).status, orders.effect(run).attempts) == ("committed", 2)
+    assert len(orders.downstream.dispatches) == 1
+
+
+@pytest.mark.parametrize("slept", ["machine", "worker"])
+def test_what_was_not_sent_in_time_is_looked_up_and_sent_later(
+    open_one: Any, monkeypatch: pytest.MonkeyPatch, slept: str
+) -> None:
+    orders: Orders = open_one(absent_after_seconds=5, timeout_seconds=2)
+    run = orders.open()
+    orders.intend(run)
+    ran = [0.0]
+    sleeper = _handler(orders, monotonic=lambda: ran[0])
+
+    def stop(name: str) -> None:
+        if name == "deliver.before_send" and slept == "machine":
+            orders.clock.advance(seconds=2)
+        elif name == "deliver.before_send":
+            ran[0] += 2.0
+
+    monkeypatch.setattr(deliver_effects, "hit", stop)
+    sleeper(orders.tenant_id, [_message(run)])
+    assert (orders.effect(run).status, orders.effect(run).failure) == ("unknown", "not_sent_in_time")
+    assert orders.downstream.dispatches == []
+
+    monkeypatch.undo()
+    orders.deliver(after_seconds=10)
+
+    assert (orders.effect(run).status, len(orders.downstream.dispatches)) == ("committed", 1)

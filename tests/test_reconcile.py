@@ -47,12 +47,19 @@ def _code(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, response.json()["code"]
 
 
-def _show(orders: Orders, uri: str = "tool://parcels/8", *, observed_before: float = 0, **fields: Any) -> str:
-    """Keep evidence and answer its id."""
+def _show(
+    orders: Orders,
+    uri: str = "tool://parcels/8",
+    *,
+    observed_before: float = 0,
+    who: dict[str, str] | None = None,
+    **fields: Any,
+) -> str:
+    """Keep evidence, the agent's unless it is said whose, and answer its id."""
     observed = orders.clock() - timedelta(seconds=observed_before)
     source = {"uri": uri, "kind": "tool", "observed_at": observed.isoformat()}
     body = {"project": "alpha", "text": f"Seen at {uri}", "source": source, **fields}
-    return str(orders.made("/evidence", body, orders.agent)["id"])
+    return str(orders.made("/evidence", body, who or orders.agent)["id"])
 
 
 @pytest.mark.parametrize(

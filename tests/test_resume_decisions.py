@@ -12,10 +12,10 @@ from resume_world import decision, settle_by_operator, take
 from service.core.database import Database
 from service.core.hashing import hash_text
 from service.executions.acceptance.model import FailureKind
+from service.executions.delivery.model import Outcome
 from service.executions.leases.model import LeaseMode
 from service.executions.ledger.model import EffectStatus
 from service.executions.model import Budgets, Execution, Requirement, Status, Transition
-from service.executions.reconcile import Outcome
 from service.executions.recovery.model import MODES, Verb
 from service.executions.work.model import DeclaredTask, ExitStatus
 from service.policies.words import ContractConfirmation

@@ -177,7 +177,7 @@ def _dispatch(order: Order, effect: Effect, connector: Connector, store: Executi
     )
     _keep(dispatched, store, unit)
     delivery = Delivery(effect.execution_id, effect.operation_id, effect.kind, effect.request)
-    return Send(order, dispatched.attempts, connector, delivery)
+    return Send(order, dispatched.attempts, connector, delivery, dispatched_at=unit.now)
 
 
 def _refusal(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
@@ -12,12 +11,14 @@ from service.core.errors import NotFound
 from service.evidence.get import get_evidence
 from service.evidence.model import Evidence, ReferenceNotFound
 from service.executions.complete import complete_if_met
-from service.executions.delivery.model import order_delivery
+from service.executions.delivery.model import Outcome, order_delivery
+from service.executions.delivery.proof import fault_of, is_own_word
 from service.executions.delivery.refusals import (
     DeliveryUnderWay,
     ReconciliationNeedsProof,
     ReconciliationNotNeeded,
 )
+from service.executions.delivery.rules import sending_until
 from service.executions.interventions import InterventionKind
 from service.executions.leases.refusals import FencingTokenStale
 from service.executions.leases.rules import token_fits
@@ -33,17 +34,6 @@ from service.executions.store import ExecutionStore
 from service.identity.matrix import EXECUTIONS_OPERATE
 from service.identity.unit import Unit
 from service.policies.model import Bundle
-from service.policies.words import Trust
-
-
-class Outcome(StrEnum):
-    """What became of an operation."""
-
-    COMMITTED = "committed"
-    ABSENT = "absent"
-    UNDETERMINED = "undetermined"
-    """It cannot be established: people have to look."""
-
 
 _STATUS: Final[Mapping[Outcome, EffectStatus]] = MappingProxyType(
     {
@@ -95,7 +85,7 @@ def reconcile(
         return effect
     if not is_unsettled(effect):
         raise ReconciliationNotNeeded(status=effect.status.value)
-    _check_evidence(said, effect, execution, unit=unit, is_operator=is_operator)
+    _check_evidence(said, effect, execution, unit=unit, bundle=bundle, is_operator=is_operator)
     if said.outcome is Outcome.ABSENT:
         _check_not_under_way(effect, connectors, unit)
     settled = replace(
@@ -109,7 +99,9 @@ def reconcile(
         updated_at=unit.now,
     )
     store.ledger.settle_effect(settled)
-    _record(settled, before=effect, unit=unit)
+    # The binding shape of the call has no reason, so none is demanded; that it is missing is written down.
+    is_silent = is_operator and said.reason is None and said.evidence_id is None
+    _record(settled, before=effect, code="no_reason_given" if is_silent else None, unit=unit)
     if is_operator or said.reason is not None:
         store.interventions.add(
             execution,
@@ -133,16 +125,30 @@ def _check_worker(execution: Execution, store: ExecutionStore, unit: Unit) -> No
 
 
 def _check_evidence(
-    said: Reconciliation, effect: Effect, execution: Execution, *, unit: Unit, is_operator: bool
+    said: Reconciliation,
+    effect: Effect,
+    execution: Execution,
+    *,
+    unit: Unit,
+    bundle: Bundle,
+    is_operator: bool,
 ) -> None:
     if said.evidence_id is None:
         if is_operator:
             return
         raise ReconciliationNeedsProof("Show evidence that says what became of it, or ask an operator.")
     shown = _find_evidence(said.evidence_id, execution, unit)
-    fault = None if is_operator else _fault_of(shown, said.outcome, effect)
+    if is_operator:
+        return
+    fault = fault_of(shown, said.outcome, effect)
     if fault is not None:
         raise ReconciliationNeedsProof(fault)
+    caller, workers = unit.caller, {unit.caller.subject, execution.acting_user, execution.agent}
+    grants = caller.source_grants
+    if is_own_word(shown, workers, holder=caller.subject, grants=grants, bundle=bundle):
+        raise ReconciliationNeedsProof(
+            "Who works on this run handed it in, and no grant lets them speak for its source."
+        )
 
 
 def _check_not_under_way(effect: Effect, connectors: Connectors, unit: Unit) -> None:
@@ -151,8 +157,7 @@ def _check_not_under_way(effect: Effect, connectors: Connectors, unit: Unit) -> 
     if effect.connector is None or effect.status is EffectStatus.UNKNOWN:
         return
     connector = connectors.find(unit.tenant_id, effect.connector)
-    dispatched_at = effect.dispatched_at or effect.updated_at
-    if connector is not None and unit.now < dispatched_at + connector.timeout:
+    if connector is not None and unit.now < sending_until(effect, timeout=connector.timeout):
         raise DeliveryUnderWay
 
 
@@ -166,21 +171,7 @@ def _find_evidence(evidence_id: str, execution: Execution, unit: Unit) -> Eviden
     return shown
 
 
-def _fault_of(shown: Evidence, outcome: Outcome, effect: Effect) -> str | None:
-    """Answer why evidence does not prove an outcome, or `None`."""
-    if shown.standing.trust.rank > Trust.INTERNAL_TOOL.rank:
-        return "Evidence that settles an outcome comes from an internal tool, or from what is trusted more."
-    if shown.stale or shown.superseded_by is not None:
-        return "This evidence is no longer current."
-    if outcome is Outcome.COMMITTED and shown.source.observed_at < effect.created_at:
-        return "It was observed before anybody intended the effect, and so does not show that it happened."
-    dispatched_at = effect.dispatched_at or effect.updated_at
-    if outcome is Outcome.ABSENT and shown.source.observed_at < dispatched_at:
-        return "It was observed before the dispatch, and so says nothing about what came after."
-    return None
-
-
-def _record(settled: Effect, *, before: Effect, unit: Unit) -> None:
+def _record(settled: Effect, *, before: Effect, code: str | None, unit: Unit) -> None:
     assert settled.settled_basis is not None
     record(
         unit,
@@ -191,5 +182,6 @@ def _record(settled: Effect, *, before: Effect, unit: Unit) -> None:
         status=settled.status.value,
         before=before.status.value,
         basis=settled.settled_basis.value,
+        code=code,
         evidence_id=settled.evidence_id,
     )

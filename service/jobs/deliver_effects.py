@@ -3,7 +3,9 @@
 Whatever kills the process between two of these lines, the record says enough to find out what happened.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -13,11 +15,14 @@ from service.core.failpoints import hit
 from service.core.outbox import ATTEMPTS_MAX, Message
 from service.executions.deliver import begin, give_up, note_found, note_sent
 from service.executions.delivery.model import Ask, Order, Send
+from service.executions.delivery.rules import may_be_sent
 from service.executions.ports import Connectors, Found, FoundAnswer, Sent, SentAnswer
 from service.jobs.system_unit import SystemUnits
 from service.policies.active import active_bundle
 
 _NOT_REGISTERED: Final = FoundAnswer(Found.UNKNOWN, failure="connector_unknown")
+
+_NOT_SENT: Final = SentAnswer(Sent.UNKNOWN, failure="not_sent_in_time")
 
 _log = structlog.get_logger(__name__)
 
@@ -29,9 +34,12 @@ class EffectDelivery:
     that settings allow, that is as long as a worker may hold a message.
     """
 
-    def __init__(self, units: SystemUnits, connectors: Connectors) -> None:
+    def __init__(
+        self, units: SystemUnits, connectors: Connectors, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self._units = units
         self._connectors = connectors
+        self._monotonic = monotonic
 
     def __call__(self, tenant_id: str, messages: Sequence[Message]) -> None:
         """Deliver in the order of staging. What a downstream does not settle is ordered again, not raised."""
@@ -47,17 +55,23 @@ class EffectDelivery:
 
     def _deliver(self, tenant_id: str, order: Order) -> None:
         with self._units.write(tenant_id) as unit:
+            begun = self._monotonic()
             step = begin(order, unit=unit, bundle=active_bundle(unit), connectors=self._connectors)
             hit("deliver.before_dispatch_commit")
         hit("deliver.after_dispatch_commit")
         if isinstance(step, Send):
-            step = self._send(tenant_id, step)
+            step = self._send(tenant_id, step, begun)
         if step is not None:
             self._ask(tenant_id, step)
 
-    def _send(self, tenant_id: str, send: Send) -> Ask | None:
+    def _send(self, tenant_id: str, send: Send, begun: float) -> Ask | None:
         hit("deliver.before_send")
-        answer = send.connector.dispatch(send.delivery)
+        elapsed = timedelta(seconds=self._monotonic() - begun)
+        # Nothing may stand between this question and the act.
+        if may_be_sent(send.dispatched_at, self._units.clock(), elapsed):
+            answer = send.connector.dispatch(send.delivery)
+        else:
+            answer = _NOT_SENT
         hit("deliver.after_send")
         if answer.outcome is Sent.REFUSED and send.attempt > 1:
             answer = _check_refusal(send, answer)

@@ -54,6 +54,8 @@ class SourceRule(Part):
     """The highest authority that it may claim."""
     submission: Submission = Submission.ANYONE
     """Who may submit evidence of it: `anyone`, or only credentials `granted` this source by name."""
+    settles_own: bool = False
+    """Whether what a run's own worker handed in without a grant settles an effect of the run."""
 
 
 class Command(Part):

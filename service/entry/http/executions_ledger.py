@@ -13,6 +13,7 @@ from service.entry.http.executions_shapes import run_reply
 from service.executions import refusals
 from service.executions.act import intend, settle
 from service.executions.approvals.refusals import ApprovalNotRedeemed, ApprovalStale, ApprovalUsed
+from service.executions.delivery.model import Outcome
 from service.executions.delivery.refusals import (
     ConnectorUnknown,
     DeliveryUnderWay,
@@ -28,7 +29,7 @@ from service.executions.ledger.model import (
 )
 from service.executions.model import Execution
 from service.executions.observe import observe
-from service.executions.reconcile import Outcome, Reconciliation, reconcile
+from service.executions.reconcile import Reconciliation, reconcile
 from service.executions.store import ExecutionStore
 from service.identity.matrix import EXECUTIONS_OPERATE, EXECUTIONS_WRITE
 from service.identity.unit import Unit

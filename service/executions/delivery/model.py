@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from typing import Any, Final
 
 from service.executions.ledger.model import Effect
@@ -33,12 +35,13 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Hand the command over. `attempt` is the dispatch that the record says is under way."""
+    """Hand the command over, soon: `attempt` is the dispatch that the record says is under way since then."""
 
     order: Order
     attempt: int
     connector: Connector
     delivery: Delivery
+    dispatched_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +57,12 @@ def order_delivery(effect: Effect, *, unit: Unit) -> None:
     """Have an effect that a connector carries delivered once this transaction has committed; no other."""
     if effect.connector is not None:
         unit.stage(DELIVER_TOPIC, **Order(effect.execution_id, effect.operation_id).payload)
+
+
+class Outcome(StrEnum):
+    """What became of an operation."""
+
+    COMMITTED = "committed"
+    ABSENT = "absent"
+    UNDETERMINED = "undetermined"
+    """It cannot be established: people have to look."""

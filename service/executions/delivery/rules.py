@@ -10,6 +10,9 @@ TRIES_MAX: Final = 12
 """After so many tries that established nothing, people are asked: about 24 minutes of silence."""
 _RETRY_SECONDS_MAX: Final = 300
 
+SEND_WITHIN: Final = timedelta(seconds=2)
+"""So soon after its dispatch was written down a command leaves, or that dispatch sends nothing any more."""
+
 UNDER_WAY: Final = frozenset({EffectStatus.DISPATCHED, EffectStatus.UNKNOWN})
 """Effects that may have happened, so that the downstream is asked before anything is sent."""
 _SETTLED: Final = frozenset({EffectStatus.COMMITTED, EffectStatus.FAILED})
@@ -65,8 +68,23 @@ def absence_counts_from(effect: Effect, *, timeout: timedelta, absent_after: tim
     nobody has been waiting since its status was written. Either way the request may arrive later.
     """
     if effect.status is EffectStatus.DISPATCHED:
-        return (effect.dispatched_at or effect.updated_at) + timeout + absent_after
+        return sending_until(effect, timeout=timeout) + absent_after
     return effect.updated_at + absent_after
+
+
+def sending_until(effect: Effect, *, timeout: timedelta) -> datetime:
+    """Answer until when a worker of ours may be sending what was last dispatched."""
+    return (effect.dispatched_at or effect.updated_at) + SEND_WITHIN + timeout
+
+
+def may_be_sent(dispatched_at: datetime, now: datetime, elapsed: timedelta) -> bool:
+    """Say whether a worker may still send what it wrote down as dispatched.
+
+    A worker that was stopped in between may wake after others have looked and found nothing: what it sent
+    then would be done twice. Both clocks count, since either may fail: the one on the wall is set back, and
+    `elapsed`, of a clock that only runs, leaves out how long the machine slept.
+    """
+    return max(now - dispatched_at, elapsed) < SEND_WITHIN
 
 
 def retry_after(tries: int) -> timedelta:
