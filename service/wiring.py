@@ -6,7 +6,6 @@ loading an index, a model or a vocabulary.
 
 import ctypes
 import gc
-import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -17,12 +16,14 @@ from typing import TYPE_CHECKING, Final
 
 from sqlmodel import Session
 
+from service.audit.checkpoint import Witness
 from service.core.cipher import Ciphers
 from service.core.clock import Clock, system_clock
 from service.core.database import Database
 from service.core.failpoints import arm
 from service.core.ids import IdSource, new_id
 from service.core.tokens import TokenCounter
+from service.core.tombstones import KeyLedger
 from service.evidence.ports import Chunker, FileReader
 from service.executions.expire import EXPIRE_TOPIC
 from service.executions.lapse import LAPSE_TOPIC
@@ -37,6 +38,7 @@ from service.identity.directory import TenantDirectory
 from service.identity.model import Caller
 from service.identity.projects import MEMBER_REMOVED_TOPIC
 from service.identity.unit import Unit
+from service.jobs.checkpoint_audit import AuditCheckpoints
 from service.jobs.delivery_workers import DeliveryWorkers
 from service.jobs.expire_executions import ExpireExecutions
 from service.jobs.index_evidence import EVIDENCE_TOPICS, EvidenceSource
@@ -52,13 +54,12 @@ from service.migrations.migrate import migrate
 from service.policies.model import NO_BUNDLE
 from service.retrieval.ports import Embedder, SparseEncoder, VectorIndex
 from service.settings import Settings
+from service.wiring_erasure import Erasing, build_erasing
 from service.wiring_outside import build_compactor, build_outside
 
 if TYPE_CHECKING:
     from service.retrieval.search import Retriever
 
-_PRIVATE_FOLDER: Final = 0o700
-_MASTER_KEY_FILE: Final = "master.key"
 _INDEX_SECONDS_MAX: Final = 10
 
 
@@ -69,6 +70,8 @@ class Record:
     settings: Settings
     database: Database
     ciphers: Ciphers
+    witness: Witness
+    ledger: KeyLedger
     _closing: ExitStack = field(repr=False, compare=False)
 
     def close(self) -> None:
@@ -87,6 +90,7 @@ class Runtime:
     settings: Settings
     database: Database
     ciphers: Ciphers
+    witness: Witness
     tokens: TokenCounter
     chunker: Chunker
     files: FileReader
@@ -95,6 +99,7 @@ class Runtime:
     index: VectorIndex
     retriever: "Retriever"
     relay: Relay
+    erasing: Erasing
     clock: Clock
     ids: IdSource
     indexers: tuple[Indexer, ...] = ()
@@ -150,25 +155,16 @@ def build_record(settings: Settings, *, clock: Clock = system_clock, ids: IdSour
     Raises `MasterKeyError` or `MasterKeyWrong` when the master key does not open the key store.
     """
     # The vendor's package is loaded here, as the module says.
-    from service.adapters.keystore import KeyStore  # noqa: PLC0415
-    from service.adapters.master_key import load_master_key  # noqa: PLC0415
-    from service.adapters.subject_cipher import SubjectCiphers  # noqa: PLC0415
+    from service.wiring_keys import build_keys  # noqa: PLC0415
 
     arm(settings.failpoints)
-    key_folder = settings.data_dir / "keystore"
-    if settings.keystore_url is None or settings.master_key is None:
-        key_folder.mkdir(parents=True, exist_ok=True, mode=_PRIVATE_FOLDER)
-        # Where it stood already, it may have been made by hand.
-        os.chmod(key_folder, _PRIVATE_FOLDER)  # noqa: PTH101 - beside the mode of `mkdir`, which the umask cuts
-    encoded = None if settings.master_key is None else settings.master_key.get_secret_value()
-    master_key = load_master_key(encoded, file=key_folder / _MASTER_KEY_FILE)
     with ExitStack() as building:
         database = Database(settings.record_url)
         building.callback(database.close)
         migrate(database)
-        keys = KeyStore(settings.key_record_url, master_key, clock=clock, ids=ids)
+        keys = build_keys(settings, clock=clock, ids=ids)
         building.callback(keys.close)
-        return Record(settings, database, SubjectCiphers(keys), building.pop_all())
+        return Record(settings, database, keys.ciphers, keys.witness, keys.ledger, building.pop_all())
 
 
 def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = new_id) -> Runtime:
@@ -196,10 +192,12 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
         units = SystemUnits(record.database, record.ciphers, texts.tokens, clock, ids)
         outside = build_outside(settings, units)
         handlers = {**_index_handlers(indexers), **_run_handlers(units)}
+        chores = [AuditCheckpoints(units, record.witness)]
         return Runtime(
             settings=settings,
             database=record.database,
             ciphers=record.ciphers,
+            witness=record.witness,
             tokens=texts.tokens,
             chunker=texts.chunker,
             files=texts.files,
@@ -207,7 +205,8 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
             sparse=texts.sparse,
             index=index,
             retriever=Retriever(texts.embedder, texts.sparse, index),
-            relay=Relay(record.database, handlers, clock, tenant_ids=tenant_ids),
+            relay=Relay(record.database, handlers, clock, tenant_ids=tenant_ids, chores=chores),
+            erasing=build_erasing(units, record.ledger, index),
             clock=clock,
             ids=ids,
             indexers=tuple(indexers.values()),

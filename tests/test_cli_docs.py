@@ -45,7 +45,7 @@ def test_every_command_is_documented() -> None:
 
 
 def test_every_fault_and_warning_is_documented() -> None:
-    identity, cli = (DOCS / "identity.md").read_text(), (DOCS / "cli.md").read_text()
+    audit, cli = (DOCS / "audit.md").read_text(), (DOCS / "cli.md").read_text()
 
-    assert [fault for fault in Fault if f"`{fault}`" not in identity] == []
+    assert [fault for fault in Fault if f"`{fault}`" not in audit] == []
     assert [warning for warning in KeyWarning if f"`{warning}`" not in cli] == []

@@ -54,7 +54,7 @@ DETAILS: Final[Mapping[str, Kind]] = MappingProxyType(
             Kind.CODE: (
                 "approver_role authority basis before by class_name code codes connector contract_origin"
                 " exit_status failure item_kind lawful_basis memory_mode mode moved outcome pin_kind purpose"
-                " role scope source_kind status step_name store transition trust"
+                " role scope source_kind status step_name store target transition trust"
             ),
             Kind.ID: (
                 "approval candidate check conflict_group correction erasure evidence evidence_id execution_id"

@@ -8,7 +8,7 @@ from typing import Final
 
 from service.audit.details import Detail
 
-__all__ = ["GENESIS_HASH", "Action", "Detail", "Event", "Fault", "Head", "Link", "Verdict"]
+__all__ = ["GENESIS_HASH", "Action", "Checkpoint", "Detail", "Event", "Fault", "Head", "Link", "Verdict"]
 
 GENESIS_HASH: Final = "sha256:" + "0" * 64
 """What the first event of a tenant names as its predecessor."""
@@ -117,6 +117,16 @@ class Head:
     seal: str
 
 
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """Where a tenant's chain ended at a moment: so many events, and the hash of the last."""
+
+    tenant_id: str
+    sequence: int
+    hash: str
+    at: datetime
+
+
 class Fault(StrEnum):
     """Why a chain does not hold. Append only."""
 
@@ -126,6 +136,9 @@ class Fault(StrEnum):
     HEAD_MISSING = "head_missing"
     HEAD_MISMATCH = "head_mismatch"
     SEAL_INVALID = "seal_invalid"
+    BEHIND_CHECKPOINT = "behind_checkpoint"
+    CHECKPOINT_MISMATCH = "checkpoint_mismatch"
+    CHECKPOINT_INVALID = "checkpoint_invalid"
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,11 @@ class AuditStore:
         row = self._session.get(AuditHeadRow, self._tenant_id)
         return None if row is None else Head(row.sequence, row.hash, row.seal)
 
+    def hash_at(self, sequence: int) -> str | None:
+        """Answer the hash of the event in that place, `None` when there is none."""
+        row = self._session.get(AuditEventRow, (self._tenant_id, sequence))
+        return None if row is None else row.hash
+
     def append(self, links: Sequence[Link], head: Head) -> None:
         """Add links to the chain and move its end. The caller holds the lock of `lock_head`."""
         connection = self._session.connection()

@@ -1,24 +1,33 @@
 """Reading a tenant's chain from its first event to its end, believing nothing."""
 
+from collections.abc import Collection
+
 from sqlmodel import Session
 
-from service.audit.model import GENESIS_HASH, Fault, Link, Verdict
+from service.audit.model import GENESIS_HASH, Checkpoint, Fault, Link, Verdict
 from service.audit.rules import hash_event, hash_event_of_first_form, head_text
 from service.audit.store import AuditStore
 from service.core.cipher import Cipher
 
 
-def verify_chain(session: Session, tenant_id: str, *, cipher: Cipher) -> Verdict:
+def verify_chain(
+    session: Session, tenant_id: str, *, cipher: Cipher, checkpoints: Collection[Checkpoint] = ()
+) -> Verdict:
     """Say whether every event of the tenant is there, unaltered and in its place.
 
     The seal on the chain's end is a keyed hash under a key that the record does not hold: who can write to
-    the record alone cannot rewrite the chain and pass. An older copy of chain *and* end together would still
-    pass; compare `head_hash` with one noted elsewhere.
+    the record alone cannot rewrite the chain and pass. `checkpoints` are earlier ends that were kept outside
+    the record: with one, no older copy of chain *and* end passes either.
     """
     store = AuditStore(session, tenant_id)
+    expected: dict[int, set[str]] = {}
+    for known in checkpoints:
+        expected.setdefault(known.sequence, set()).add(known.hash)
     events, previous_hash = 0, GENESIS_HASH
     for link in store.links():
         fault = _fault_of(link, sequence=events + 1, previous_hash=previous_hash)
+        if fault is None and expected.get(link.sequence, {link.hash}) != {link.hash}:
+            fault = Fault.CHECKPOINT_MISMATCH
         if fault is not None:
             return Verdict(events, previous_hash, fault, events + 1)
         events, previous_hash = link.sequence, link.hash
@@ -30,6 +39,8 @@ def verify_chain(session: Session, tenant_id: str, *, cipher: Cipher) -> Verdict
         return Verdict(events, previous_hash, Fault.HEAD_MISMATCH, min(head.sequence, events) + 1)
     if head.seal != cipher.keyed_hash(head_text(sequence=head.sequence, head_hash=head.hash)):
         return Verdict(events, previous_hash, Fault.SEAL_INVALID, 1)
+    if max(expected, default=0) > events:
+        return Verdict(events, previous_hash, Fault.BEHIND_CHECKPOINT, events + 1)
     return Verdict(events, previous_hash)
 
 

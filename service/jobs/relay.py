@@ -37,11 +37,20 @@ class Handler(Protocol):
         ...
 
 
+class Chore(Protocol):
+    """Something to be done for each tenant from time to time. It knows itself when it was done last."""
+
+    def __call__(self, tenant_id: str) -> None:
+        """Do it if it is due. Called by each sweep, so it says quickly that it is not."""
+        ...
+
+
 class Relay:
     """Delivers messages: a request's own right after its commit, and by a sweep what is left over.
 
-    `tenant_ids` answers all tenants, for the sweep. `fails_apart` says that what does not answer for one
-    tenant says nothing about the others; otherwise nobody's messages are tried until it may answer again.
+    `tenant_ids` answers all tenants, for the sweep, which also does the `chores`. `fails_apart` says that
+    what does not answer for one tenant says nothing about the others; otherwise nobody's messages are tried
+    until it may answer again.
     """
 
     def __init__(
@@ -51,6 +60,7 @@ class Relay:
         clock: Clock,
         *,
         tenant_ids: Callable[[], Sequence[str]] = tuple,
+        chores: Sequence[Chore] = (),
         fails_apart: bool = False,
     ) -> None:
         self._database = database
@@ -58,6 +68,7 @@ class Relay:
         self._topics = tuple(sorted(handlers))
         self._clock = clock
         self._tenant_ids = tenant_ids
+        self._chores = tuple(chores)
         self._fails_apart = fails_apart
         self._guard = threading.Lock()
         self._locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
@@ -95,6 +106,7 @@ class Relay:
             if self._stopping.is_set():
                 break
             delivered += self._drain_safely(tenant_id, wait_for_others=False)
+            self._do_chores(tenant_id)
         return delivered
 
     def run_forever(self) -> None:
@@ -122,6 +134,13 @@ class Relay:
         self._stopping.set()
         if thread is not None:
             thread.join()
+
+    def _do_chores(self, tenant_id: str) -> None:
+        for chore in self._chores:
+            try:
+                chore(tenant_id)
+            except Exception as failure:  # noqa: BLE001 - one chore that fails holds up neither others nor messages
+                _log.warning("chore_failed", chore=type(chore).__name__, failure=type(failure).__name__)
 
     def _drain_safely(self, tenant_id: str, *, wait_for_others: bool) -> int:
         try:
