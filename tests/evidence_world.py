@@ -20,9 +20,9 @@ from service.core.ids import new_id
 from service.core.outbox import OutboxRow
 from service.core.passages import PassageKey
 from service.evidence.add import add_evidence, add_evidence_batch
-from service.evidence.forget import forget_evidence
 from service.evidence.model import EvidencePassage, Kept, NewEvidence, Source
 from service.evidence.store import EvidenceStore
+from service.governance.forget import forget_evidence
 from service.identity.model import Caller, Project, Role
 from service.identity.unit import Unit
 from service.policies.model import Bundle, SourceRule
@@ -135,7 +135,7 @@ class World:
     def forget(self, evidence_id: str, who: Caller = AGENT) -> None:
         """Delete one item."""
         with self.unit(who) as unit:
-            forget_evidence(evidence_id, unit=unit)
+            forget_evidence(evidence_id, derived=False, unit=unit)
 
     def passages(self, kept: Kept, who: Caller = AGENT) -> list[EvidencePassage]:
         """Answer what the caller gets of all passages of an item's version, in order."""

@@ -14,13 +14,13 @@ from service.adapters.chunker import SemanticChunker
 from service.context.references import RecordReferences
 from service.core.database import Database
 from service.evidence.add import add_evidence
-from service.evidence.forget import forget_evidence
 from service.evidence.model import NewEvidence, ReferenceNotFound, Source
 from service.executions.conversation.model import NewSummary
 from service.executions.conversation.tables import SummaryRow
 from service.executions.model import Execution, Transition
 from service.executions.sources import Drift
 from service.executions.summarise import summarise
+from service.governance.forget import forget_evidence
 from service.identity.model import Caller
 
 
@@ -72,7 +72,7 @@ def test_expired_and_erased_evidence_is_refreshed(world: World) -> None:
 
     world.clock.advance(hours=2)
     with world.unit() as unit:
-        forget_evidence(erased, unit=unit)
+        forget_evidence(erased, derived=False, unit=unit)
 
     assert decision(world, run) == f"refresh:{fresh}"
     gone = take(world, other).decision

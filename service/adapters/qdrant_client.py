@@ -89,6 +89,9 @@ class ClientIndex(QdrantIndex):
                 self.collection, field, models.PayloadSchemaType.INTEGER, wait=True
             )
 
+    def purge(self) -> None:
+        """Do nothing: what a server keeps of removed points is its own to clear."""
+
     def _write(self, points: Sequence[StoredPoint]) -> None:
         self._client.upsert(self.collection, [_point(point) for point in points], wait=True)
 

@@ -1,5 +1,7 @@
 """The embedded index: Qdrant's own engine in this process, in one folder that one process holds at a time."""
 
+import shutil
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -28,6 +30,10 @@ EMBEDDED_POINTS_MAX: Final = 200_000
 _INDEXING_THRESHOLD_KILOBYTES: Final = 2**40
 """Never build HNSW: building it held the interpreter lock for tens of seconds. Search is exact instead."""
 _UNCLEAN_MARK: Final = "unclean"
+_BESIDE: Final = ".beside"
+_OLD: Final = ".old"
+_COPIED_AT_ONCE: Final = 100
+"""Points of one page while the index is built anew: some 30 ms in which others wait."""
 
 _log = structlog.get_logger(__name__)
 
@@ -65,8 +71,12 @@ class EdgeIndex(QdrantIndex):
             self._mark = folder / _UNCLEAN_MARK
             self.closed_cleanly = not self._mark.exists()
             self._mark.touch()
+            self._folder = folder / self.collection
+            self._purging = threading.Lock()
+            self._beside: edge.EdgeShard | None = None
             with self._answering():
-                self._shard = _open_shard(folder / self.collection, dimension=self._dimension)
+                _recover(self._folder)
+                self._shard = _open_shard(self._folder, dimension=self._dimension)
                 self._tidy()
         except BaseException:
             self._file_lock.release()
@@ -79,7 +89,69 @@ class EdgeIndex(QdrantIndex):
         """
         self.closed_cleanly = True
 
+    def purge(self) -> None:
+        """Build the index anew beside, page by page, and switch: what was removed stays in the old files.
+
+        The engine keeps removed points in its segments, and in its log for good. Writes go to both meanwhile.
+        """
+        with self._purging:
+            fresh = _emptied(_beside(self._folder, _BESIDE))
+            with self._answering():
+                self._beside = _open_shard(fresh, dimension=self._dimension)
+            try:
+                self._copy_to_beside()
+                with self._answering():
+                    self._switch(fresh)
+            finally:
+                self._beside = None
+
+    def _copy_to_beside(self) -> None:
+        offset: object = None
+        while True:
+            # A page at a time: in between others search and write. Read and written under one lock, so that
+            # no point that is removed meanwhile comes back.
+            with self._answering():
+                assert self._beside is not None
+                records, offset = self._shard.scroll(
+                    edge.ScrollRequest(
+                        offset=offset,  # type: ignore[arg-type]  # what the engine answered before
+                        limit=_COPIED_AT_ONCE,
+                        with_payload=True,
+                        with_vector=True,
+                    )
+                )
+                points = [edge.Point(one.id, one.vector or {}, one.payload) for one in records]
+                if points:
+                    self._beside.update(edge.UpdateOperation.upsert_points(points))
+            if offset is None:
+                return
+
+    def _switch(self, fresh: Path) -> None:
+        assert self._beside is not None
+        self._beside.flush()
+        self._beside.close()
+        self._shard.close()
+        old = _beside(self._folder, _OLD)
+        self._folder.rename(old)
+        fresh.rename(self._folder)
+        self._shard = _open_shard(self._folder, dimension=self._dimension)
+        self._index_fields()
+        shutil.rmtree(old)
+
     def _tidy(self) -> None:
+        self._index_fields()
+        # A write that failed half-way is replayed from the log as points without vectors. Every point of ours
+        # has a sparse one. This is the only filter without a tenant: it means what belongs to nobody.
+        self._shard.update(
+            edge.UpdateOperation.delete_points_by_filter(
+                edge.Filter(must_not=[edge.HasVectorCondition(SPARSE)])
+            )
+        )
+        points = self._shard.info().points_count
+        if points > EMBEDDED_POINTS_MAX:
+            _log.warning("embedded_index_large", points=points, points_max=EMBEDDED_POINTS_MAX)
+
+    def _index_fields(self) -> None:
         schema = self._shard.info().payload_schema
         # Without these a filtered search reads every payload: 66 ms instead of 6 ms at 10,000 points.
         for field in KEYWORD_FIELDS:
@@ -92,22 +164,17 @@ class EdgeIndex(QdrantIndex):
                 self._shard.update(
                     edge.UpdateOperation.create_field_index(field, edge.PayloadSchemaType.Integer)
                 )
-        # A write that failed half-way is replayed from the log as points without vectors. Every point of ours
-        # has a sparse one. This is the only filter without a tenant: it means what belongs to nobody.
-        self._shard.update(
-            edge.UpdateOperation.delete_points_by_filter(
-                edge.Filter(must_not=[edge.HasVectorCondition(SPARSE)])
-            )
-        )
-        points = self._shard.info().points_count
-        if points > EMBEDDED_POINTS_MAX:
-            _log.warning("embedded_index_large", points=points, points_max=EMBEDDED_POINTS_MAX)
 
     def _write(self, points: Sequence[StoredPoint]) -> None:
-        self._shard.update(edge.UpdateOperation.upsert_points([_point(point) for point in points]))
+        self._update(edge.UpdateOperation.upsert_points([_point(point) for point in points]))
 
     def _remove(self, selection: Selection) -> None:
-        self._shard.update(edge.UpdateOperation.delete_points_by_filter(_filter(selection)))
+        self._update(edge.UpdateOperation.delete_points_by_filter(_filter(selection)))
+
+    def _update(self, operation: edge.UpdateOperation) -> None:
+        self._shard.update(operation)
+        if self._beside is not None:
+            self._beside.update(operation)
 
     def _nearest_dense(self, selection: Selection, vector: Sequence[float], limit: int) -> Sequence[Hit]:
         query = edge.Query.Nearest([float(value) for value in vector], using=DENSE)
@@ -163,6 +230,24 @@ class EdgeIndex(QdrantIndex):
     def _is_failure(self, error: BaseException) -> bool:
         # The engine raises bare `Exception`; a panic in it is a BaseException of the binding's own.
         return type(error) is Exception or type(error).__name__ == "PanicException"
+
+
+def _recover(folder: Path) -> None:
+    """Undo a switch that was broken off: the old files are whole until the new ones stand in their place."""
+    beside, old = _beside(folder, _BESIDE), _beside(folder, _OLD)
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    for left in (beside, old):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def _beside(folder: Path, ending: str) -> Path:
+    return folder.with_name(folder.name + ending)
+
+
+def _emptied(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
 
 
 def _open_shard(folder: Path, *, dimension: int) -> edge.EdgeShard:

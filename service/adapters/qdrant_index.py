@@ -162,6 +162,10 @@ class QdrantIndex(ABC):
                 found += self._count(selection)
         return found
 
+    @abstractmethod
+    def purge(self) -> None:
+        """Leave no bytes of removed points in files of ours."""
+
     def close(self) -> None:
         """Flush and release. Further calls raise `IndexUnavailable`; closing again does nothing."""
         with self._lock:

@@ -1,94 +1,163 @@
-"""`forget`: erase one memory from every store, and say for each what a query of its own finds afterwards.
+"""Deletions that somebody asks for: a memory, a run's content, evidence, a person; and who may.
 
-The record and what hangs on it go in one transaction; the index follows from the outbox. Between the two the
-index may still hold a vector: nothing returns it, since every hit is read again in the record.
+Whoever may not see a thing gets `NotFound`; whoever sees it and may not delete it gets `Forbidden`.
 """
 
 from dataclasses import replace
+from datetime import timedelta
 
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import Forbidden, NotFound
-from service.core.idempotency import IdempotencyStore
-from service.governance.model import Erasure, StoreReceipt
+from service.evidence.rules import lock_name, may_delete, may_read
+from service.evidence.store import EvidenceStore
+from service.executions.store import ExecutionStore
+from service.governance.erase import (
+    ERASE_TOPIC,
+    begin_erasure,
+    is_waiting,
+    lock_deletions,
+    new_erasure,
+    requester_of,
+)
+from service.governance.hold import refuse_held
+from service.governance.model import TAKEN_BACK, Erasure, Kind, State
 from service.governance.store_erasures import ErasureStore
+from service.governance.store_grace import GraceStore
+from service.governance.store_reach import ReachStore
+from service.identity.matrix import SUBJECTS_ERASE
 from service.identity.model import Role
 from service.identity.unit import Unit
-from service.memories.model import Memory
+from service.memories.model import Memory, MemoryStatus
 from service.memories.store import MemoryStore
-from service.memories.store_proposals import ProposalStore
-from service.memories.store_slots import SlotStore
 from service.policies.model import Bundle
 
-INDEX = "index"
-"""The one store that is not part of the transaction."""
 
+def forget_memory(memory_id: str, *, unit: Unit, bundle: Bundle) -> Erasure:
+    """Erase a memory from every store, or hide it for the time of grace that its class gives.
 
-def forget_memory(memory_id: str, *, passages_held: int | None, unit: Unit, bundle: Bundle) -> Erasure:
-    """Remove a memory and everything that holds its words; the index is told and checked afterwards.
-
-    `passages_held` is what the index was found to hold of it before; `None` says that it did not answer.
-
-    Raises `NotFound` for one that the caller may not read, `Forbidden` for one that is not theirs to delete.
+    In its time of grace it is answered again. Raises `NotFound`, `Forbidden` and `Held`.
     """
-    store = MemoryStore.of(unit, bundle)
-    memory = store.get_readable(memory_id, caller=unit.caller, now=unit.now)
+    lock_deletions(unit)
+    memory = MemoryStore.of(unit, bundle).get_readable(memory_id, caller=unit.caller, now=unit.now)
     if memory is None:
         raise NotFound
     _only_theirs(memory, unit, bundle)
-    slots = SlotStore.of(unit)
-    versions = slots.remove(memory.id)
-    if not versions:
-        # Of two at once the other was first, and its receipt is the one that is true.
-        raise NotFound
-    proposals = ProposalStore.of(unit)
-    emptied = proposals.forget_memory(memory.id)
-    answers = IdempotencyStore(unit.session, unit.tenant_id, unit.cipher)
-    erased = answers.erase([memory.id])
+    waiting = ErasureStore.of(unit).find_open(Kind.MEMORY, memory.id)
+    if memory.status is MemoryStatus.GRACE and waiting is not None:
+        return waiting
+    rule = bundle.classes.get(memory.class_name)
+    if rule is not None and rule.grace_days:
+        return _wait(memory, rule.grace_days, waiting, unit)
+    erasure = begin_erasure(Kind.MEMORY, memory.id, unit=unit)
     unit.stage("memory.deleted", item_id=memory.id)
-    erasure = Erasure(
-        id=unit.ids(),
-        kind="memory",
-        ref=memory.id,
-        requester=unit.caller.principal,
-        stores=(
-            _receipt("memories", versions, left=slots.count_versions(memory.id)),
-            _receipt("proposals", len(emptied), left=proposals.count_holding(emptied)),
-            _receipt("idempotency", erased, left=answers.count_holding([memory.id])),
-            StoreReceipt(INDEX, passages_held or 0, verified=False, is_done=False),
-        ),
-        created_at=unit.now,
-        completed_at=None,
-    )
-    ErasureStore.of(unit).add(erasure)
     record(unit, Action.MEMORY_ERASED, kind="memory", ref=memory.id, erasure=erasure.id)
     return erasure
 
 
-def settle_erasure(erasure: Erasure, *, passages_left: int | None, unit: Unit) -> Erasure:
-    """Write down what the index was found to hold still; `None` says that it did not answer."""
-    is_gone = passages_left == 0
-    stores = tuple(
-        replace(store, verified=is_gone, is_done=is_gone) if store.store == INDEX else store
-        for store in erasure.stores
+def begin_after_grace(erasure: Erasure, *, unit: Unit) -> Erasure | None:
+    """Begin to destroy what waited, once its time has come; `None` while it waits, or was taken back.
+
+    A hold that was placed meanwhile wins: raises `Held`, and the erasure goes on waiting.
+    """
+    if is_waiting(erasure, unit.now):
+        return None
+    lock_deletions(unit)
+    if not GraceStore.of(unit).is_over(erasure.ref):
+        ErasureStore.of(unit).update(replace(erasure, state=State.FAILED, failure=TAKEN_BACK))
+        return None
+    begun = begin_erasure(erasure.kind, erasure.ref, unit=unit, erasure=erasure)
+    record(unit, Action.MEMORY_ERASED, kind="memory", ref=erasure.ref, erasure=erasure.id)
+    return begun
+
+
+def forget_evidence(evidence_id: str, *, derived: bool, unit: Unit) -> Erasure:
+    """Erase the caller's own item with all its versions, and with `derived` all that was made from it.
+
+    An item's uri is free again, under a new id. What it superseded does not come back: that was a statement
+    about the other item. Only a person's own sign-in or an administrator takes along what was made from it:
+    that may be others'. Raises `NotFound`, `Forbidden` and `Held`.
+    """
+    lock_deletions(unit)
+    store = EvidenceStore.of(unit)
+    evidence = store.find(evidence_id, now=unit.now)
+    caller = unit.caller
+    if evidence is None or evidence.project_id not in caller.project_ids:
+        raise NotFound
+    if derived and SUBJECTS_ERASE in caller.scopes:
+        return begin_erasure(Kind.SOURCE, evidence.id, unit=unit)
+    if not may_delete(evidence, caller):
+        if may_read(caller, project_id=evidence.project_id, labels=evidence.readers):
+            raise Forbidden("Evidence is deleted by whoever added it, or by the one person it is about.")
+        raise NotFound
+    if derived and (caller.act is not None or caller.role is not Role.USER):
+        raise Forbidden("Only a person's own sign-in deletes what was made from evidence, too.")
+    # Whoever adds to this uri at the same moment waits here, and then finds it free.
+    store.lock([lock_name(evidence.project_id, evidence.source.uri)])
+    erasure = begin_erasure(Kind.SOURCE if derived else Kind.EVIDENCE, evidence.id, unit=unit)
+    unit.stage("evidence.deleted", item_id=evidence_id)
+    record(unit, Action.EVIDENCE_DELETED, kind="evidence", ref=evidence_id, versions=evidence.current_version)
+    return erasure
+
+
+def forget_content(execution_id: str, *, unit: Unit) -> Erasure:
+    """Erase what was said, observed and kept in a run, and all that was made from it; the run ends.
+
+    Raises `NotFound`, `Held`, and `Forbidden` for all but the run's own person and an administrator.
+    """
+    lock_deletions(unit)
+    execution = ExecutionStore.of(unit).get(execution_id)
+    is_own = unit.caller.act is None and execution.acting_user == unit.caller.subject
+    if not is_own and SUBJECTS_ERASE not in unit.caller.scopes:
+        raise Forbidden("Only the person whom it acts for, or an administrator, deletes a run's content.")
+    return begin_erasure(Kind.EXECUTION, execution.id, unit=unit)
+
+
+def forget_subject(subject: str, *, closes_account: bool, unit: Unit) -> Erasure:
+    """Erase a person: all about them, all they said, and all that was made from either.
+
+    Raises `Held`, and `NotFound` for all but the person's own sign-in and an administrator.
+    """
+    caller = unit.caller
+    is_own = caller.role is Role.USER and caller.act is None and caller.subject == subject
+    if not is_own and SUBJECTS_ERASE not in caller.scopes:
+        raise NotFound
+    lock_deletions(unit)
+    return begin_erasure(
+        Kind.SUBJECT,
+        unit.cipher.keyed_hash(subject),
+        unit=unit,
+        subject=subject,
+        closes_account=closes_account,
     )
-    settled = replace(erasure, stores=stores)
-    settled = replace(settled, completed_at=unit.now if settled.is_complete else None)
-    ErasureStore.of(unit).update(settled)
-    return settled
 
 
 def get_erasure(erasure_id: str, *, unit: Unit) -> Erasure:
-    """Answer an erasure that the caller asked for. Raises `NotFound` for any other."""
+    """Answer an erasure that the caller asked for, to an administrator any. Raises `NotFound` for others."""
     erasure = ErasureStore.of(unit).find(erasure_id)
-    if erasure is None or erasure.requester != unit.caller.principal:
+    if erasure is None:
+        raise NotFound
+    if erasure.requester != requester_of(unit) and SUBJECTS_ERASE not in unit.caller.scopes:
         raise NotFound
     return erasure
 
 
-def _receipt(store: str, removed: int, *, left: int) -> StoreReceipt:
-    """Answer what was done in a store that is part of the transaction; `left` is what it was asked after."""
-    return StoreReceipt(store, removed, verified=left == 0, is_done=left == 0)
+def _wait(memory: Memory, days: int, waiting: Erasure | None, unit: Unit) -> Erasure:
+    starts_at = unit.now + timedelta(days=days)
+    asked = waiting or new_erasure(Kind.MEMORY, memory.id, unit=unit)
+    erasure = replace(asked, state=State.PENDING, starts_at=starts_at)
+    store = ErasureStore.of(unit)
+    if waiting is None:
+        store.add(erasure)
+    else:
+        store.update(erasure)
+    ReachStore(erasure.target, unit).gather()
+    refuse_held(erasure.target, unit=unit)
+    GraceStore.of(unit).begin(memory.id, until=starts_at)
+    unit.stage("memory.changed", item_id=memory.id, version=memory.version)
+    unit.stage_at(ERASE_TOPIC, starts_at, erasure_id=erasure.id)
+    record(unit, Action.ERASURE_BEGUN, kind="erasure", ref=erasure.id, target=Kind.MEMORY.value)
+    return erasure
 
 
 def _only_theirs(memory: Memory, unit: Unit, bundle: Bundle) -> None:

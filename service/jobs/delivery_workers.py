@@ -1,4 +1,4 @@
-"""Workers that deliver commands: apart from requests, so that no client waits for a slow downstream.
+"""Workers that take long messages apart from requests, so that no client waits: commands, and erasures.
 
 Each takes one message of one tenant at a time and goes on to the next tenant. No two work for one tenant at
 once: its commands go out in order, and however slow its downstream is, it holds up one worker and no more.
@@ -23,8 +23,17 @@ _log = structlog.get_logger(__name__)
 class DeliveryWorkers:
     """Threads over one relay. `tenant_ids` answers the tenants that may have something to deliver."""
 
-    def __init__(self, relay: Relay, tenant_ids: Callable[[], Sequence[str]]) -> None:
+    def __init__(
+        self,
+        relay: Relay,
+        tenant_ids: Callable[[], Sequence[str]],
+        *,
+        workers: int = WORKERS,
+        name: str = "effect-delivery",
+    ) -> None:
         self._relay = relay
+        self._workers = workers
+        self._name = name
         self._tenant_ids = tenant_ids
         self._guard = threading.Lock()
         self._busy: set[str] = set()
@@ -41,10 +50,10 @@ class DeliveryWorkers:
             threading.Thread(
                 target=self._work,
                 args=[_REST_SECONDS if number else SWEEP_SECONDS],
-                name=f"effect-delivery-{number}",
+                name=f"{self._name}-{number}",
                 daemon=True,
             )
-            for number in range(WORKERS)
+            for number in range(self._workers)
         ]
         for thread in self._threads:
             thread.start()

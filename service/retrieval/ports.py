@@ -107,6 +107,13 @@ class VectorIndex(Protocol):
         """Count the passages of the items, of any version: what an erasure asks afterwards."""
         ...
 
+    def purge(self) -> None:
+        """Leave no bytes of removed passages in files of ours; where a server keeps them, that is its own.
+
+        Meant for after an erasure: it takes its time, and searches and writes go on beside it.
+        """
+        ...
+
     def close(self) -> None:
         """Flush and release. Further calls raise `Unavailable`."""
         ...

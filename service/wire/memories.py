@@ -151,44 +151,6 @@ class MemoriesFound(Answer):
     items: list[MemoryFound]
 
 
-ErasureStatus = Literal["pending", "running", "completed", "failed"]
-"""How far an erasure has come as a whole."""
-
-
-class StoreReceiptAnswer(Answer):
-    """What an erasure did in one store."""
-
-    store: str
-    removed: int
-    verified: bool
-    state: Literal["done", "pending"]
-
-
-class ReceiptAnswer(Answer):
-    """The receipt of an erasure."""
-
-    id: str
-    status: ErasureStatus
-    stores: list[StoreReceiptAnswer]
-    backups_expire_at: When | None
-    completed_at: When | None
-
-
-class MemoryErased(Answer):
-    """The answer to deleting a memory."""
-
-    receipt: ReceiptAnswer
-
-
-class ErasureAnswer(Answer):
-    """How far an erasure has come. `due_at` is when it must be complete at the latest."""
-
-    id: str
-    status: ErasureStatus
-    due_at: When
-    receipt: ReceiptAnswer
-
-
 class SetConsent(Request):
     """Giving or withdrawing consent; `text_version` is the version of what the person was shown."""
 

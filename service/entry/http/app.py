@@ -16,6 +16,7 @@ from starlette.responses import Response
 from service.core.errors import Forbidden, Refusal
 from service.entry.http import (
     approvals,
+    erasures,
     evidence,
     evidence_batch,
     executions,
@@ -27,6 +28,7 @@ from service.entry.http import (
     executions_summaries,
     executions_work,
     health,
+    holds,
     memories,
     memories_proposals,
     packages,
@@ -58,6 +60,8 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     executions_recovery.router,
     memories_proposals.router,
     memories.router,
+    erasures.router,
+    holds.router,
     packages.router,
     policies.router,
 )
@@ -111,7 +115,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     if not runtime.settings.worker_enabled:
         yield
         return
-    beside: list[Relay | DeliveryWorkers] = [runtime.relay]
+    beside: list[Relay | DeliveryWorkers] = [runtime.relay, runtime.erasing.workers]
     if runtime.deliveries is not None:
         beside.append(runtime.deliveries)
     for worker in beside:

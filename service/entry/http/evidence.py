@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from service.core.errors import Forbidden, NotFound
 from service.entry.http.edge import Edge, PathId, Reply, Upload, needs, new_router, operation
+from service.entry.http.erasures import begin
 from service.entry.http.evidence_examples import (
     ADD_EXAMPLE,
     EXAMPLE_ID,
@@ -22,7 +23,6 @@ from service.entry.http.evidence_shapes import (
     new_evidence,
 )
 from service.evidence.add import add_evidence
-from service.evidence.forget import forget_evidence
 from service.evidence.get import RangeInvalid, get_evidence, read_text
 from service.evidence.grep import grep_evidence
 from service.evidence.model import (
@@ -32,6 +32,8 @@ from service.evidence.model import (
     SupersedeRefused,
 )
 from service.evidence.ports import FileUnreadable
+from service.governance.forget import forget_evidence
+from service.governance.model import Held
 from service.identity.matrix import EVIDENCE_READ, EVIDENCE_WRITE
 from service.identity.unit import Unit
 from service.policies.active import active_bundle
@@ -193,17 +195,23 @@ def grep(evidence_id: PathId, body: Grep, edge: Edge = needs(EVIDENCE_READ)) -> 
         summary="Delete your own evidence",
         answer=EvidenceDeleted,
         example={"id": EXAMPLE_ID, "deleted": True},
-        problems=[Forbidden],
+        problems=[Forbidden, Held],
     ),
 )
-def delete(evidence_id: PathId, edge: Edge = needs(EVIDENCE_WRITE)) -> Response:
-    """Remove the item with all its versions; from then on nothing finds or reads it."""
+def delete(
+    evidence_id: PathId,
+    derived: Annotated[bool, Query(description="Erase all that was made from it too.")] = False,
+    edge: Edge = needs(EVIDENCE_WRITE),
+) -> Response:
+    """Remove the item with all its versions; from then on nothing finds or reads it.
 
-    def work(unit: Unit) -> Reply:
-        forget_evidence(evidence_id, unit=unit)
-        return Reply(EvidenceDeleted(id=evidence_id))
-
-    return edge.write(work)
+    With `derived=true` a job also erases all that was made from it, and the answer is 202 with the erasure.
+    """
+    if derived:
+        return begin(edge, lambda unit: forget_evidence(evidence_id, derived=True, unit=unit))
+    erasure = edge.transact(lambda unit: forget_evidence(evidence_id, derived=False, unit=unit))
+    edge.runtime.erasing.eraser.run_quietly(edge.caller.tenant_id, erasure.id)
+    return edge.read(lambda _unit: Reply(EvidenceDeleted(id=evidence_id)))
 
 
 def _filter(filters: EvidenceFilters) -> EvidenceFilter:

@@ -1,32 +1,25 @@
 """Routes of long-term memory: read, search, erase, and consent."""
 
-from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import Path, Query
 from starlette.responses import Response
 
 from service.context.retrieve_memories import search_memories
-from service.core.errors import Forbidden, NotFound, Unavailable
+from service.core.errors import NotFound, Unavailable
 from service.core.paging import PAGE_ITEMS_DEFAULT
 from service.entry.http.edge import Cursor, Edge, Limit, PathId, Reply, needs, new_router, operation
 from service.entry.http.memories_examples import (
     CONSENT_EXAMPLE,
     CONSENTS_EXAMPLE,
-    ERASED_EXAMPLE,
-    ERASURE_EXAMPLE,
     MEMORIES_EXAMPLE,
     MEMORY_EXAMPLE,
     SEARCH_EXAMPLE,
 )
 from service.entry.http.memories_shapes import (
     consent_answers,
-    erasure_answer,
     memory_answer,
-    receipt_answer,
 )
-from service.governance.forget import forget_memory, get_erasure, settle_erasure
-from service.governance.model import Erasure
 from service.identity.matrix import MEMORIES_OWN, MEMORIES_READ
 from service.identity.unit import Unit
 from service.memories.consent import list_consents, set_consent
@@ -37,16 +30,13 @@ from service.retrieval.model import ItemKind
 from service.wire.memories import (
     ConsentAnswer,
     ConsentsAnswer,
-    ErasureAnswer,
     MemoriesFound,
     MemoryAnswer,
-    MemoryErased,
     MemoryFound,
     MemoryPage,
     SearchMemories,
     SetConsent,
 )
-from service.wire.scalars import Answer
 
 router = new_router("memories")
 
@@ -146,36 +136,6 @@ def search(body: SearchMemories, edge: Edge = needs(MEMORIES_READ)) -> Response:
     return edge.read(work)
 
 
-@router.delete(
-    "/memories/{memory_id}",
-    **operation(
-        summary="Erase a memory from every store",
-        answer=MemoryErased,
-        example=ERASED_EXAMPLE,
-        problems=[NotFound, Forbidden],
-    ),
-)
-def delete(memory_id: PathId, edge: Edge = needs(MEMORIES_OWN)) -> Response:
-    """Answer the receipt: for each store what was removed, and what a query of its own found afterwards."""
-    held = _passages_held(edge, memory_id)
-    erasure = edge.transact(
-        lambda unit: forget_memory(memory_id, passages_held=held, unit=unit, bundle=active_bundle(unit))
-    )
-    return _settle(edge, erasure, lambda settled: MemoryErased(receipt=receipt_answer(settled)))
-
-
-@router.get(
-    "/erasures/{erasure_id}",
-    **operation(summary="Follow an erasure of yours", answer=ErasureAnswer, example=ERASURE_EXAMPLE),
-)
-def follow(erasure_id: PathId, edge: Edge = needs(MEMORIES_OWN)) -> Response:
-    """Answer how far it has come; a store that was not done when it was last asked is asked again."""
-    erasure = edge.transact(lambda unit: get_erasure(erasure_id, unit=unit))
-    if erasure.is_complete:
-        return edge.read(lambda _unit: Reply(erasure_answer(erasure)))
-    return _settle(edge, erasure, erasure_answer)
-
-
 @router.put(
     "/consents/{purpose}",
     **operation(
@@ -215,16 +175,3 @@ def consents(
     return edge.read(
         lambda unit: Reply(ConsentsAnswer(items=consent_answers(subject, list_consents(subject, unit=unit))))
     )
-
-
-def _settle(edge: Edge, erasure: Erasure, answer: Callable[[Erasure], Answer]) -> Response:
-    # Between two transactions: the index may take its time, and nobody is to wait for it with a lock.
-    left = _passages_held(edge, erasure.ref)
-    return edge.write(lambda unit: Reply(answer(settle_erasure(erasure, passages_left=left, unit=unit))))
-
-
-def _passages_held(edge: Edge, memory_id: str) -> int | None:
-    try:
-        return edge.runtime.index.count_items(edge.caller.tenant_id, ItemKind.MEMORY, [memory_id])
-    except Unavailable:
-        return None

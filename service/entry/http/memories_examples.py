@@ -73,23 +73,6 @@ SEARCH_EXAMPLE: Final[dict[str, Any]] = {
     "purpose": "personalisation",
     "limit": 10,
 }
-_RECEIPT: Final[dict[str, Any]] = {
-    "id": _ID,
-    "status": "completed",
-    "stores": [
-        {"store": store, "removed": removed, "verified": True, "state": "done"}
-        for store, removed in (("memories", 1), ("proposals", 1), ("idempotency", 0), ("index", 1))
-    ],
-    "backups_expire_at": None,
-    "completed_at": "2026-11-30T10:00:01Z",
-}
-ERASED_EXAMPLE: Final[dict[str, Any]] = {"receipt": _RECEIPT}
-ERASURE_EXAMPLE: Final[dict[str, Any]] = {
-    "id": _ID,
-    "status": "completed",
-    "due_at": "2026-12-28T10:00:00Z",
-    "receipt": _RECEIPT,
-}
 CONSENT_EXAMPLE: Final[dict[str, Any]] = {"subject": "user-1", "granted": True, "text_version": "2026-11"}
 CONSENTS_EXAMPLE: Final[dict[str, Any]] = {
     "items": [

@@ -1,10 +1,9 @@
-"""What proposals, memories, consents and erasures look like outside."""
+"""What proposals, memories and consents look like outside."""
 
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from service.governance.model import Erasure
 from service.identity.unit import Unit
 from service.memories.model import Citation as CitationModel
 from service.memories.model import ConsentAct, Decided, Memory, NewProposal, Proposal
@@ -13,15 +12,12 @@ from service.policies.words import ProvenanceKind
 from service.wire.memories import (
     ConsentActAnswer,
     ConsentAnswer,
-    ErasureAnswer,
     MemoryAnswer,
     MemoryNamed,
     ProposalAnswer,
     ProposalListed,
     ProposeMemory,
     ReasonAnswer,
-    ReceiptAnswer,
-    StoreReceiptAnswer,
 )
 
 
@@ -110,31 +106,6 @@ def memory_answer(memory: Memory, unit: Unit, bundle: Bundle) -> MemoryAnswer:
         advisory=True,
         revalidate=[] if rule is None else [stake.value for stake in rule.revalidate_for],
         policy_version=memory.policy_version,
-    )
-
-
-def erasure_answer(erasure: Erasure) -> ErasureAnswer:
-    """Answer an erasure with its receipt as it stands."""
-    receipt = receipt_answer(erasure)
-    return ErasureAnswer(id=erasure.id, status=receipt.status, due_at=erasure.due_at, receipt=receipt)
-
-
-def receipt_answer(erasure: Erasure) -> ReceiptAnswer:
-    """Answer a receipt. There is no backup that could hold it: none is taken by this service."""
-    return ReceiptAnswer(
-        id=erasure.id,
-        status="completed" if erasure.is_complete else "running",
-        stores=[
-            StoreReceiptAnswer(
-                store=store.store,
-                removed=store.removed,
-                verified=store.verified,
-                state="done" if store.is_done else "pending",
-            )
-            for store in erasure.stores
-        ],
-        backups_expire_at=None,
-        completed_at=erasure.completed_at,
     )
 
 

@@ -1,0 +1,72 @@
+"""What passes through: kept answers, messages on their way, lineage, and what was put aside."""
+
+from typing import Final
+
+from sqlalchemy import ColumnElement, and_, select
+from sqlmodel import col, or_
+
+from service.core.idempotency import IdempotencyRefRow, IdempotencyRow
+from service.core.lineage import DerivationRow
+from service.core.outbox import OutboxRow
+from service.core.quarantined import QuarantineItemRow
+from service.governance.model import Kind
+from service.governance.stores.store_rows import Reach, Rows, RowStore, emptied
+
+
+def _answers(reach: Reach) -> ColumnElement[bool]:
+    holders = select(col(IdempotencyRefRow.key_hash)).where(
+        col(IdempotencyRefRow.tenant_id) == reach.tenant_id, col(IdempotencyRefRow.ref).in_(reach.items())
+    )
+    return col(IdempotencyRow.key_hash).in_(holders)
+
+
+def _made(reach: Reach) -> ColumnElement[bool]:
+    kinds = ("memory", "summary", "execution", "evidence")
+    return or_(
+        *(
+            and_(col(DerivationRow.kind) == kind, col(DerivationRow.item_id).in_(reach.items(kind)))
+            for kind in kinds
+        )
+    )
+
+
+ANSWERS: Final = RowStore(
+    "idempotency",
+    (Rows(IdempotencyRow, _answers, emptied(body=None, headers={}, erased=True)),),
+    note="Keyed hashes of a key and its request stay for the rest of the day, so that a repeat is 410.",
+)
+
+OUTBOX: Final = RowStore(
+    "outbox",
+    (
+        Rows(
+            OutboxRow,
+            lambda reach: col(OutboxRow.payload)["subject"].as_string() == reach.subject,
+            kinds=frozenset({Kind.SUBJECT}),
+        ),
+    ),
+    note="Other messages hold ids and versions.",
+)
+
+LINEAGE: Final = RowStore(
+    "lineage",
+    (Rows(DerivationRow, _made),),
+    note="That something else was made from what is gone stays, by its id.",
+)
+
+
+def _put_aside(reach: Reach) -> ColumnElement[bool]:
+    kinds = ("memory", "summary", "execution", "evidence", "package")
+    return or_(
+        *(
+            and_(col(QuarantineItemRow.kind) == kind, col(QuarantineItemRow.item_id).in_(reach.items(kind)))
+            for kind in kinds
+        )
+    )
+
+
+PUT_ASIDE: Final = RowStore(
+    "quarantines",
+    (Rows(QuarantineItemRow, _put_aside),),
+    note="A quarantine's reason, sealed under the tenant's key, stays: it is about a source.",
+)
