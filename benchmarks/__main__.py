@@ -2,31 +2,38 @@
 
 import argparse
 from pathlib import Path
+from typing import Final
 
 from benchmarks.airline import measure_airline
 from benchmarks.bank import measure_bank
+from benchmarks.detectors import measure_detectors
 from benchmarks.growth import measure_growth
 from benchmarks.isolation import measure_isolation
 from benchmarks.speed import measure_speed
+
+_ALL: Final = ("speed", "growth", "bank", "airline", "detectors", "isolation")
 
 
 def main() -> None:
     """Run the benchmarks that are named (all, unless some are)."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("which", nargs="*", choices=["speed", "growth", "bank", "airline", "isolation", []])
+    parser.add_argument("which", nargs="*", choices=[*_ALL, []])
     parser.add_argument("--documents", type=Path, help="JSON Lines of id, title, content")
     parser.add_argument("--tasks", type=Path, help="JSON Lines of instructions, required_documents")
     parser.add_argument("--runs", type=Path, help="JSON Lines of messages: recorded agent runs")
+    parser.add_argument("--data", type=Path, help="a folder with pii_dev.json and injection_dev.jsonl")
     parser.add_argument("--peer", type=Path, help="the interpreter of an environment with LangGraph")
     parser.add_argument("--policies", type=Path, default=Path("policies"))
     options = parser.parse_args()
-    which = options.which or ["speed", "growth", "bank", "airline", "isolation"]
+    which = options.which or list(_ALL)
     if "speed" in which:
         measure_speed(options.documents, options.tasks, options.policies)
     if "growth" in which:
         measure_growth(options.policies, options.peer)
     if "bank" in which:
         measure_bank(options.documents, options.tasks, options.policies)
+    if "detectors" in which:
+        measure_detectors(options.data)
     if "isolation" in which:
         measure_isolation(options.documents, options.policies)
     if "airline" in which:

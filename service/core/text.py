@@ -67,3 +67,18 @@ def strip_tag_characters(text: str) -> str:
     if _TAG_BYTES not in text.encode(errors="surrogatepass"):
         return text
     return _TAG.sub(r"\1", text)
+
+
+def find_tag_runs(text: str) -> list[tuple[int, int]]:
+    """Answer start and end of each run of Unicode tag characters that is no part of a flag."""
+    if _TAG_BYTES not in text.encode(errors="surrogatepass"):
+        return []
+    runs: list[tuple[int, int]] = []
+    for tag in _TAG.finditer(text):
+        if tag.group(1) is not None:
+            continue
+        if runs and runs[-1][1] == tag.start():
+            runs[-1] = (runs[-1][0], tag.end())
+        else:
+            runs.append(tag.span())
+    return runs
