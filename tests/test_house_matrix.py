@@ -27,6 +27,10 @@ METHODS = {"get", "put", "post", "patch", "delete"}
 # Which roles may make a call: one column for each, in the order above. The first line that fits counts.
 ROWS: list[tuple[str, str]] = [
     (r"GET /v1/openapi\.json", "+ + + + + + + + +"),
+    (r"GET /v1/audit", ". + . . . . . + ."),
+    (r"(GET|DELETE) /v1/delegations.*", ". + . . . . . . ."),
+    (r"GET /v1/executions/\{\w+\}/bundle", ". . . . . . . + ."),
+    (r"GET /v1/memories/\{\w+\}/bundle", ". + . . . . . + ."),
     (r"POST /v1/executions/\{\w+\}/contract/confirm", ". + + . . . . . ."),
     (r"POST /v1/executions/\{\w+\}/checks", ". . . + . . . . ."),
     (r"GET /v1/(executions/\{\w+\}/)?check-requests", ". . . + . . . . ."),

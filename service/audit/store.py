@@ -82,7 +82,7 @@ class AuditStore:
             .order_by(col(AuditEventRow.sequence))
             .limit(limit)
         ).all()
-        return [_link_of(row) for row in rows]
+        return [link_of(row) for row in rows]
 
     def links(self) -> Iterator[Link]:
         """Answer the whole chain in order, a thousand rows in memory at a time."""
@@ -94,7 +94,7 @@ class AuditStore:
                 .order_by(col(AuditEventRow.sequence))
                 .limit(_ROWS_PER_FETCH)
             ).all()
-            yield from map(_link_of, rows)
+            yield from map(link_of, rows)
             if len(rows) < _ROWS_PER_FETCH:
                 return
             last = rows[-1].sequence
@@ -125,7 +125,8 @@ def _row_of(link: Link, tenant_id: str) -> dict[str, object]:
     }
 
 
-def _link_of(row: AuditEventRow) -> Link:
+def link_of(row: AuditEventRow) -> Link:
+    """Answer a row as the link of the chain that it is."""
     event = Event(
         at=row.at,
         principal=row.principal,

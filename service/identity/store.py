@@ -47,7 +47,7 @@ class RegistryStore:
         On PostgreSQL the transaction must name the credential: no other row is shown to it.
         """
         row = self._session.connection().execute(_KEY_BY_ID, {"key_id": key_id}).first()
-        return None if row is None else (_key_of(row), row.secret_hash)
+        return None if row is None else (key_of(row), row.secret_hash)
 
     def find_tenant(self, name: str) -> Tenant | None:
         """Answer the tenant of that name, or `None`."""
@@ -190,7 +190,7 @@ class IdentityStore:
     def find_key(self, key_id: str) -> ApiKey | None:
         """Answer the tenant's key of that public part, or `None`."""
         row = self._session.get(ApiKeyRow, (self._tenant_id, key_id))
-        return None if row is None else _key_of(row)
+        return None if row is None else key_of(row)
 
     def living_keys_of(
         self, role: Role, subject: str, *, on_behalf_of: str | None, now: datetime
@@ -205,7 +205,7 @@ class IdentityStore:
                 col(ApiKeyRow.revoked_at).is_(None),
             )
         )
-        return [key for key in map(_key_of, rows) if key.is_live(now)]
+        return [key for key in map(key_of, rows) if key.is_live(now)]
 
     def revoke_key(self, key_id: str, *, now: datetime) -> bool:
         """Let a key end now; say whether it had not been revoked before."""
@@ -230,7 +230,7 @@ class IdentityStore:
         )
         if request.after is not None:
             query = query.where(col(ApiKeyRow.id) > str(request.after[0]))
-        keys = [_key_of(row) for row in self._session.exec(query)]
+        keys = [key_of(row) for row in self._session.exec(query)]
         return request.page(keys, [(key.id,) for key in keys])
 
 
@@ -262,7 +262,8 @@ def _tenant_of(row: TenantRow) -> Tenant:
     return Tenant(row.id, row.name, row.created_at)
 
 
-def _key_of(row: ApiKeyRow | Row[*tuple[Any, ...]]) -> ApiKey:
+def key_of(row: ApiKeyRow | Row[*tuple[Any, ...]]) -> ApiKey:
+    """Answer a row as the key that it is."""
     return ApiKey(
         tenant_id=row.tenant_id,
         id=row.id,

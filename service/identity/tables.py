@@ -65,6 +65,7 @@ class ApiKeyRow(SQLModel, table=True):
         ),
         Index("ix_api_keys_id", "id"),
         Index("ix_api_keys_subject", "tenant_id", "subject"),
+        Index("ix_api_keys_on_behalf_of", "tenant_id", "on_behalf_of"),
     )
 
     tenant_id: str = Field(primary_key=True, max_length=36)

@@ -16,6 +16,8 @@ from starlette.responses import Response
 from service.core.errors import Forbidden, Refusal
 from service.entry.http import (
     approvals,
+    audit,
+    delegations,
     erasures,
     evidence,
     evidence_batch,
@@ -57,6 +59,8 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     executions_acceptance.router,
     executions_operate.router,
     approvals.router,
+    audit.router,
+    delegations.router,
     executions_recovery.router,
     memories_proposals.router,
     memories.router,
