@@ -50,6 +50,9 @@ ROWS: list[tuple[str, str, dict[str, str]]] = [
     ("decide a proposal", ". d d . . . . . .", {"d": matrix.PROPOSALS_DECIDE}),
     ("read memories", "r r r . . . . . .", {"r": matrix.MEMORIES_READ}),
     ("correct, delete, export memories; consent", ". o . . . . . . .", {"o": matrix.MEMORIES_OWN}),
+    # The agreed matrix is silent here: reviewers judge, operators and admins stop harm, auditors look on.
+    ("quarantine and release", ". . q . . . q . q", {"q": matrix.QUARANTINES_WRITE}),
+    ("look at quarantines", ". . q . . . q q q", {"q": matrix.QUARANTINES_READ}),
     ("erase a subject, holds", ". . . . . . . . e", {"e": matrix.SUBJECTS_ERASE}),
     ("read policies", ". . . . r r . r .", {"r": matrix.POLICIES_READ}),
     ("validate, simulate policy", ". . . . v v . . .", {"v": matrix.POLICIES_VALIDATE}),

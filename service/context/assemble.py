@@ -22,6 +22,7 @@ from service.context.sources import goal, history, instructions, limits, observa
 from service.context.sources import memories as memories_source
 from service.context.store import ItemKey, KeptPackage, PackageStore
 from service.core.errors import Unavailable
+from service.core.quarantined import Quarantined, SourceQuarantined
 from service.core.tokens import ESTIMATE_ENCODING
 from service.identity.unit import Unit
 from service.policies.model import Bundle
@@ -75,7 +76,12 @@ def build_package(asked: PackageRequest, *, unit: Unit, bundle: Bundle, sources:
 
 
 def keep_package(built: Built, *, unit: Unit) -> None:
-    """Keep a package's manifest and record that it was built, perhaps in a later transaction."""
+    """Keep a package's manifest and record that it was built, perhaps in a later transaction.
+
+    Raises `SourceQuarantined` where something that it shows was put aside while it was built: it is asked
+    for again.
+    """
+    _refuse_put_aside(built, unit)
     PackageStore.of(unit).add(built.kept, built.request, built.items, person=unit.caller.person)
     record(
         unit,
@@ -88,13 +94,26 @@ def keep_package(built: Built, *, unit: Unit) -> None:
     )
 
 
+def _refuse_put_aside(built: Built, unit: Unit) -> None:
+    quarantined = Quarantined(unit.session, unit.tenant_id)
+    quarantined.share()
+    for kind in {item.kind for item in built.items}:
+        if quarantined.among(kind, {item.id for item in built.items if item.kind == kind}):
+            raise SourceQuarantined("Something in it was put under quarantine meanwhile: ask again.")
+
+
 def kept_items(package: Package) -> frozenset[ItemKey]:
     """Answer the items whose uses can be asked for, and that an erasure must find."""
-    return frozenset(
-        ItemKey(item.candidate.kind, item.candidate.id, item.candidate.version)
+    shown = [
+        item.candidate
         for section in package.sections
         for item in section.items
         if item.candidate.kind in _KEPT_KINDS
+    ]
+    turns = {turn_id for candidate in shown for turn_id in candidate.also}
+    return frozenset(
+        [ItemKey(candidate.kind, candidate.id, candidate.version) for candidate in shown]
+        + [ItemKey("turn", turn_id, 1) for turn_id in turns]
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from service.core.errors import NotFound
 from service.core.ids import is_id
+from service.core.quarantined import Quarantined
 from service.evidence.get import get_evidence
 from service.evidence.grep import grep_evidence
 from service.evidence.store_lineage import LineageStore
@@ -23,16 +24,20 @@ _FROM_PACKAGES: Final = frozenset({"package", "memory"})
 
 
 class RecordCitations:
-    """Looks citations up as the caller of a unit of work: what that caller may not read is not found."""
+    """Looks citations up as the caller of a unit of work: what that caller may not read is not found.
+
+    Nor is what is under quarantine: nothing is to be remembered from it.
+    """
 
     def __init__(self, unit: Unit) -> None:
         self._unit = unit
         self._executions = ExecutionStore.of(unit)
+        self._quarantined = Quarantined(unit.session, unit.tenant_id)
 
     def look_up(self, citation: Citation, *, subject: str | None) -> Cited:
         """Answer what the record knows about the source, and where the quote stands in it."""
         missing = Cited(SourceFacts(citation.kind, found=False))
-        if not is_id(citation.id):
+        if not is_id(citation.id) or self._quarantined.holds(citation.kind.value, citation.id):
             return missing
         match citation.kind:
             case ProvenanceKind.TURN:

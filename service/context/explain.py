@@ -30,6 +30,9 @@ _WORDS: Final[Mapping[OmissionReason, str]] = MappingProxyType(
 )
 assert _WORDS.keys() == set(OmissionReason)
 
+_QUARANTINED: Final = (
+    "Something that it showed, or that was made from what it showed, is under quarantine now."
+)
 _PERSONAL: Final = frozenset({"memory"})
 """Kinds that only the acting user of the package, and those who stand beside the projects, see named."""
 _SCORES_SHOWN: Final = ("score", "relevance", "authority", "freshness")
@@ -70,7 +73,8 @@ def explain_package(package_id: str, *, unit: Unit) -> Explanation:
         if (omission["kind"], omission["id"]) not in hidden
     ]
     manifest = {**package.manifest, "sections": sections, "omissions": omissions}
-    return Explanation(package, manifest, _summary(manifest))
+    summary = _summary(manifest)
+    return Explanation(package, manifest, [_QUARANTINED, *summary] if package.quarantined else summary)
 
 
 def why_item(item: Mapping[str, Any]) -> str:

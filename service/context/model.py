@@ -146,6 +146,8 @@ class Candidate:
     scores: Mapping[str, float] = field(default_factory=dict)
     tool: Tool | None = None
     reason: OmissionReason | None = None
+    also: tuple[str, ...] = ()
+    """Turns that are shown with it, or that it quotes: who asks for their uses finds this one."""
 
     @property
     def text(self) -> str:

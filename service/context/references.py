@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from service.core.errors import NotFound
 from service.core.ids import is_id
 from service.core.passages import PassageKey
+from service.core.quarantined import Quarantined
 from service.evidence.get import get_evidence
 from service.executions.ports import Referred
 from service.executions.store import ExecutionStore
@@ -24,9 +25,12 @@ class RecordReferences:
         self._unit = unit
         self._executions = ExecutionStore.of(unit)
         self._memories = MemoryStore.of(unit, bundle)
+        self._quarantined = Quarantined(unit.session, unit.tenant_id)
 
     def look_up(self, kind: str, item_id: str) -> Referred | None:
-        """Answer the source as it stands, or `None` where the caller may not read it any more."""
+        """Answer the source as it stands, or `None` where the caller may not read or rely on it any more."""
+        if kind != "evidence" and self._quarantined.holds(kind, item_id):
+            return None
         by_kind: Mapping[str, Callable[[str], Referred | None]] = {
             "evidence": self._evidence,
             "memory": self._memory,

@@ -6,6 +6,7 @@ from typing import Final
 
 from service.context.recall import Outlined, recall
 from service.context.request import PackageRequest, ProfileUnknown, PurposeUnknown, RequestInconsistent
+from service.core.quarantined import Quarantined
 from service.core.text import cut_at_grapheme
 from service.executions.acceptance.model import Check
 from service.executions.conversation.model import Pin, Summary, Turn, TurnRole
@@ -37,6 +38,12 @@ class Run:
     pin_turns: Sequence[Turn]
     """The turns that open pins were taken out of."""
     checks: Sequence[Check]
+    aside: frozenset[str] = frozenset()
+    """Ids of what a quarantine holds among the turns, those of pins, and the observations."""
+    turns_aside: Sequence[Turn] = ()
+    """Turns that would be among the others but for a quarantine."""
+    summary_aside: Summary | None = None
+    """The newest summary, where a quarantine holds it: an older one may stand in its place."""
 
     @property
     def next_action(self) -> str | None:
@@ -46,8 +53,12 @@ class Run:
 
     @property
     def open_pins(self) -> Sequence[Pin]:
-        """Pins that nobody has resolved and whose text can be read."""
-        return [pin for pin in self.facts.pins if not pin.resolved and pin.text]
+        """Pins that nobody has resolved and whose text can be read, of no turn that is put aside."""
+        return [
+            pin
+            for pin in self.facts.pins
+            if not pin.resolved and pin.text and self.aside.isdisjoint(pin.turn_ids)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +121,20 @@ def _read_run(
     facts = gather(execution_id, unit=unit, bundle=bundle)
     store.get(execution_id)
     pinned = sorted({turn_id for pin in facts.pins if not pin.resolved for turn_id in pin.turn_ids})
+    turns = _turns(execution_id, asked_query, profile, store)
+    observations = store.observations(execution_id, last=LATEST_OBSERVATIONS)
+    quarantined = Quarantined(unit.session, unit.tenant_id)
+    aside = quarantined.among("turn", {*pinned, *(turn.id for turn in turns)})
+    newest = store.latest_summary(execution_id)
+    is_aside = newest is not None and newest.quarantined
     return Run(
         facts=facts,
-        turns=_turns(execution_id, asked_query, profile, store),
-        summary=store.latest_summary(execution_id),
-        observations=store.observations(execution_id, last=LATEST_OBSERVATIONS),
+        turns=[turn for turn in turns if turn.id not in aside],
+        summary=store.conversation.latest_summary(execution_id, usable=True) if is_aside else newest,
+        observations=observations,
+        aside=aside | quarantined.among("observation", [one.id for one in observations]),
+        turns_aside=[turn for turn in turns if turn.id in aside],
+        summary_aside=newest if is_aside else None,
         pin_turns=store.conversation.turns_by_id(execution_id, pinned) if pinned else (),
         checks=store.checks(execution_id) if any(one.check_id for one in facts.standings) else (),
     )

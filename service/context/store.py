@@ -35,6 +35,8 @@ class KeptPackage:
     digest: str
     manifest: Mapping[str, Any]
     created_at: datetime
+    quarantined: bool = False
+    """Whether something that it showed is under quarantine now."""
 
 
 class PackageStore:
@@ -103,6 +105,7 @@ class PackageStore:
             digest=row.digest,
             manifest=row.manifest,
             created_at=row.created_at,
+            quarantined=row.quarantine_id is not None,
         )
 
     def request_of(self, package_id: str) -> str:

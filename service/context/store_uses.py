@@ -1,9 +1,9 @@
 """Which packages of one tenant showed what, and for which runs they were built."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, update
 from sqlmodel import Session, col, select
 
 from service.context.tables import PackageItemRow, PackageRow
@@ -48,6 +48,23 @@ class UseStore:
             return []
         known = {"tenant_id": self._tenant_id, "kind": kind, "item_ids": sorted(item_ids)}
         return sorted(self._session.exec(_SHOWING, params=known).all())
+
+    def projects_of(self, package_ids: Collection[str]) -> Mapping[str, str]:
+        """Answer the project of each of the packages that are there."""
+        query = select(PackageRow.id, PackageRow.project_id)
+        return dict(
+            self._session.exec(
+                query.where(PackageRow.tenant_id == self._tenant_id, col(PackageRow.id).in_(package_ids))
+            ).all()
+        )
+
+    def mark(self, package_ids: Collection[str], quarantine_id: str | None) -> None:
+        """Say which quarantine holds something that the packages showed; `None`: none does."""
+        self._session.exec(
+            update(PackageRow)
+            .where(col(PackageRow.tenant_id) == self._tenant_id, col(PackageRow.id).in_(package_ids))
+            .values(quarantine_id=quarantine_id)
+        )
 
     def runs_of(self, package_ids: Collection[str]) -> Sequence[str]:
         """Answer the runs that any of these packages was built for, in order."""

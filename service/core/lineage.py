@@ -22,6 +22,10 @@ class Node:
     kind: str
     id: str
 
+    def __str__(self) -> str:
+        """Answer the reference that `parse` reads."""
+        return f"{self.kind}:{self.id}"
+
     @classmethod
     def parse(cls, ref: str) -> "Node | None":
         """Read `kind:id`; `None` for a reference that names none of ours."""

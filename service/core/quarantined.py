@@ -15,6 +15,8 @@ from service.core.errors import Conflict
 from service.core.locks import lock_names, share_name
 
 _LOCK: Final = "quarantines"
+SOURCE: Final = "source"
+"""Stands as the status of a run that is itself the source of a quarantine."""
 
 
 class SourceQuarantined(Conflict):
@@ -49,7 +51,7 @@ class QuarantineItemRow(SQLModel, table=True):
     kind: str = Field(primary_key=True, max_length=20)
     item_id: str = Field(primary_key=True, max_length=100)
     status: str | None = Field(default=None, max_length=20)
-    """What a memory's status was before, where it is another meanwhile."""
+    """What a memory's status was before, where it is another meanwhile; `SOURCE` of a run."""
 
 
 _AMONG: Final = (
@@ -60,6 +62,13 @@ _AMONG: Final = (
         is_any_of(col(QuarantineItemRow.item_id), "item_ids"),
     )
     .distinct()
+)
+
+_SOURCE_RUN: Final = select(QuarantineItemRow.quarantine_id).where(
+    QuarantineItemRow.tenant_id == bindparam("tenant_id"),
+    QuarantineItemRow.kind == "execution",
+    QuarantineItemRow.item_id == bindparam("item_id"),
+    QuarantineItemRow.status == SOURCE,
 )
 
 
@@ -92,6 +101,14 @@ class Quarantined:
     def holds(self, kind: str, item_id: str) -> bool:
         """Say whether the thing is put aside."""
         return bool(self.among(kind, [item_id]))
+
+    def refuse_run(self, execution_id: str) -> None:
+        """Raise `ExecutionQuarantined` for a run that is itself the source of a quarantine."""
+        found = self._session.exec(
+            _SOURCE_RUN, params={"tenant_id": self._tenant_id, "item_id": execution_id}
+        ).first()
+        if found is not None:
+            raise ExecutionQuarantined
 
     def newest(self, kind: str, *, count: int) -> Sequence[str]:
         """Answer the ids of up to `count` things of a kind that are put aside, the newest first."""

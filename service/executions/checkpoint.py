@@ -7,6 +7,8 @@ from typing import Final
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import Conflict, Invalid
+from service.core.lineage import Lineage, Node
+from service.core.quarantined import Quarantined
 from service.executions.complete import complete_if_met
 from service.executions.hold import hold
 from service.executions.model import (
@@ -30,7 +32,7 @@ from service.executions.refusals import (
 )
 from service.executions.rules import Refused, judge_move, references_of
 from service.executions.sealed import stable_json
-from service.executions.sources import pin_sources
+from service.executions.sources import nodes_of, pin_sources
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
 from service.policies.model import Bundle
@@ -69,6 +71,8 @@ def checkpoint(
     )
     if isinstance(move, Refused):
         raise _REFUSALS[move.code](move.message)
+    if derived_from:
+        Quarantined(unit.session, unit.tenant_id).share()
     sources = pin_sources(derived_from, references(unit, bundle), pointer="/state/derived_from")
     moved = replace(
         execution,
@@ -83,6 +87,7 @@ def checkpoint(
     )
     store.runs.save(moved)
     store.runs.add_checkpoint(_checkpoint(moved, asked, sources, unit), person=execution.person)
+    Lineage(unit.session, unit.tenant_id).note(Node("execution", moved.id), nodes_of(sources))
     record(
         unit,
         Action.EXECUTION_CHECKPOINTED,

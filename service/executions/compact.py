@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from service.core.lineage import Node
+from service.core.quarantined import Quarantined
 from service.core.text import strip_tag_characters, text_fault
 from service.executions.compaction.material import Material
 from service.executions.compaction.refusals import CompactorUnavailable, SummaryOvertaken
@@ -15,6 +17,7 @@ from service.executions.conversation.model import NewSummary, Summary
 from service.executions.hold import hold
 from service.executions.model import Execution
 from service.executions.ports import Compactor
+from service.executions.sources import nodes_of
 from service.executions.standings import read_standings
 from service.executions.store import ExecutionStore
 from service.executions.summarise import keep_summary
@@ -61,7 +64,7 @@ def keep_compaction(
     """Keep the summary: what must survive as the record has it now, its references, then the prose.
 
     Raises what `hold` does, and `SummaryOvertaken` when since the material was read another summary was kept,
-    or some of it was erased: what is gone must not come back in a summary.
+    or some of it was erased or put under quarantine: that must not come back in a summary.
     """
     store = ExecutionStore.of(unit)
     execution = hold(store, execution_id, unit=unit)
@@ -70,6 +73,10 @@ def keep_compaction(
         raise SummaryOvertaken
     if _is_erased(material, execution_id, store):
         raise SummaryOvertaken("Some of what it was made of has been erased meanwhile.")
+    quarantined = Quarantined(unit.session, unit.tenant_id)
+    quarantined.share()
+    if _is_put_aside(material, execution_id, store, quarantined):
+        raise SummaryOvertaken("Some of what it was made of is under quarantine now.")
     surviving = _surviving(execution, store, unit=unit, bundle=bundle)
     references = tuple(source.ref for source in material.sources)
     new = NewSummary(
@@ -87,13 +94,29 @@ def _surviving(execution: Execution, store: ExecutionStore, *, unit: Unit, bundl
     pins = store.pins(execution.id)
     cited = sorted({turn_id for pin in pins if not pin.resolved for turn_id in pin.turn_ids})
     turns = store.conversation.turns_by_id(execution.id, cited) if cited else ()
+    aside = Quarantined(unit.session, unit.tenant_id).among("turn", cited)
     return surviving_lines(
         execution,
-        pins=pins,
+        pins=[pin for pin in pins if aside.isdisjoint(pin.turn_ids)],
         turn_numbers={turn.id: turn.sequence for turn in turns},
         standings=read_standings(execution.id, unit=unit, bundle=bundle),
         checks=store.checks(execution.id),
         effects=store.effects(execution.id),
+    )
+
+
+def _is_put_aside(
+    material: Material, execution_id: str, store: ExecutionStore, quarantined: Quarantined
+) -> bool:
+    """Say whether something that was read for the summary has been put under quarantine since."""
+    first, last = material.from_sequence, material.to_sequence
+    now = store.conversation.count_quarantined(execution_id, from_sequence=first, to_sequence=last)
+    nodes = list(nodes_of(material.sources))
+    if material.supersedes is not None:
+        nodes.append(Node("summary", material.supersedes))
+    return now != material.aside or any(
+        quarantined.among(kind, {node.id for node in nodes if node.kind == kind})
+        for kind in {node.kind for node in nodes}
     )
 
 

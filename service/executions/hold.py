@@ -1,6 +1,7 @@
 """Holding a run while something is written to it: who may, and in which order the refusals come."""
 
 from service.core.errors import Stale
+from service.core.quarantined import Quarantined
 from service.executions.leases.model import Lease
 from service.executions.leases.refusals import FencingTokenStale, RecoveryOnly
 from service.executions.leases.rules import is_recovering, token_fits
@@ -23,15 +24,16 @@ def hold(
 
     `effect` says that the write leads to an act outside. Raises, in this order: `NotFound` where the caller
     may not read it, `ActingUserOnly`, `FencingTokenStale` while the unit does not carry the token of a lease
-    that lives, `Stale` when `expected_version` is not its version, `ExecutionEnded`, and for an effect
-    `ReviewRequired` while the run waits for an operator and `RecoveryOnly` under a lease for recovery,
-    also one that has lapsed.
+    that lives, `Stale` when `expected_version` is not its version, `ExecutionEnded`, `ExecutionQuarantined`
+    while it is itself the source of a quarantine, and for an effect `ReviewRequired` while the run waits for
+    an operator and `RecoveryOnly` under a lease for recovery, also one that has lapsed.
     """
     execution = store.get(execution_id, lock=True)
     lease = _lease_of_writer(store, execution, unit)
     if expected_version is not None and expected_version != execution.version:
         raise Stale(execution.version)
     refuse_ended(execution)
+    Quarantined(unit.session, unit.tenant_id).refuse_run(execution_id)
     if effect and execution.status is Status.REVIEW_REQUIRED:
         raise ReviewRequired
     if effect and is_recovering(lease, unit.fencing_token, unit.now):
@@ -47,6 +49,7 @@ def look_at(store: ExecutionStore, execution_id: str, *, unit: Unit) -> Executio
     execution = store.get(execution_id)
     _lease_of_writer(store, execution, unit)
     refuse_ended(execution)
+    Quarantined(unit.session, unit.tenant_id).refuse_run(execution_id)
     return execution
 
 

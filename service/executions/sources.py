@@ -1,11 +1,12 @@
 """What a working state was derived from: pinned when it is kept, compared when somebody goes on with it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from service.core.lineage import Node
 from service.evidence.model import ReferenceNotFound
 from service.executions.model import PinnedSource
 from service.executions.ports import References, Referred
@@ -62,6 +63,11 @@ def pin(ref: str, references: References) -> PinnedSource:
     source = PinnedSource(ref)
     found = references.look_up(source.kind, source.id) if source.kind in KINDS else None
     return source if found is None else PinnedSource(ref, found.version, found.sha256)
+
+
+def nodes_of(sources: Iterable[PinnedSource]) -> Sequence[Node]:
+    """Answer what a lineage keeps of the sources: those that are ours."""
+    return [Node(source.kind, source.id) for source in sources if source.kind in KINDS]
 
 
 def drifted_sources(

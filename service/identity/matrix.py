@@ -28,6 +28,8 @@ PROPOSALS_READ: Final = "proposals:read"
 PROPOSALS_DECIDE: Final = "proposals:decide"
 MEMORIES_READ: Final = "memories:read"
 MEMORIES_OWN: Final = "memories:own"
+QUARANTINES_WRITE: Final = "quarantines:write"
+QUARANTINES_READ: Final = "quarantines:read"
 SUBJECTS_ERASE: Final = "subjects:erase"
 POLICIES_READ: Final = "policies:read"
 POLICIES_VALIDATE: Final = "policies:validate"
@@ -79,6 +81,8 @@ SCOPES_BY_ROLE: Final = MappingProxyType(
                 PROPOSALS_READ,
                 PROPOSALS_DECIDE,
                 MEMORIES_READ,
+                QUARANTINES_WRITE,
+                QUARANTINES_READ,
             }
         ),
         # A grader reads a run with its packages' manifests, and writes nothing but checks.
@@ -92,12 +96,22 @@ SCOPES_BY_ROLE: Final = MappingProxyType(
                 APPROVALS_DECIDE,
                 TIMELINE_READ,
                 PACKAGES_EXPLAIN_REDACTED,
+                QUARANTINES_WRITE,
+                QUARANTINES_READ,
             }
         ),
         Role.AUDITOR: frozenset(
-            {EXECUTIONS_READ, TIMELINE_READ, EVIDENCE_READ, PACKAGES_EXPLAIN, POLICIES_READ, AUDIT_READ}
+            {
+                EXECUTIONS_READ,
+                TIMELINE_READ,
+                EVIDENCE_READ,
+                PACKAGES_EXPLAIN,
+                QUARANTINES_READ,
+                POLICIES_READ,
+                AUDIT_READ,
+            }
         ),
-        Role.ADMIN: frozenset({TENANT_ADMIN, SUBJECTS_ERASE}),
+        Role.ADMIN: frozenset({TENANT_ADMIN, SUBJECTS_ERASE, QUARANTINES_WRITE, QUARANTINES_READ}),
         Role.SYSTEM: frozenset(),
     }
 )

@@ -4,6 +4,7 @@ from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import NotFound
 from service.core.ids import is_id
+from service.core.quarantined import Quarantined
 from service.identity.model import Project
 from service.identity.unit import Unit
 from service.memories.model import (
@@ -30,6 +31,7 @@ def decide_proposal(
 
     Raises `NotFound` for one that the caller may not read, `NotYoursToDecide`, `AlreadyDecided`.
     """
+    Quarantined(unit.session, unit.tenant_id).share()
     proposal = get_proposal(proposal_id, unit=unit, lock=True)
     part = part_in_decision(proposal, unit.caller, is_subject=_is_subject(proposal, unit))
     if part is None:

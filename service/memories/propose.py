@@ -5,8 +5,11 @@ from typing import Any
 
 from service.audit.model import Action
 from service.audit.record import record
+from service.core.lineage import Lineage, Node
+from service.core.quarantined import Quarantined
 from service.identity.unit import Unit
 from service.memories.model import (
+    Citation,
     Cited,
     Content,
     Decided,
@@ -38,6 +41,8 @@ def propose_memory(new: NewProposal, *, unit: Unit, bundle: Bundle, citations: C
     project = unit.project(new.project)
     _refuse_the_meaningless(new, bundle)
     slot = slot_of(new, project.id, bundle, unit.cipher)
+    # Before the sources are looked at, and before any other lock: see `Quarantined.share`.
+    Quarantined(unit.session, unit.tenant_id).share()
     SlotStore.of(unit).lock(slot)
     cited = [citations.look_up(citation, subject=new.subject) for citation in new.citations]
     verdict = judge(new, slot, cited, unit=unit, bundle=bundle)
@@ -147,6 +152,7 @@ def keep(
         provenance=_provenance(new, cited),
     )
     store.add(memory, slot, observed_at=newest(cited), by=by)
+    note_sources(memory.id, new.citations, unit=unit)
     unit.stage("memory.changed", item_id=memory.id, version=memory.version)
     record(
         unit,
@@ -157,6 +163,12 @@ def keep(
         policy_version=verdict.policy_version,
     )
     return memory
+
+
+def note_sources(memory_id: str, citations: Sequence[Citation], *, unit: Unit) -> None:
+    """Keep what a memory was made from where a lineage is followed."""
+    sources = [Node(citation.kind.value, citation.id) for citation in citations]
+    Lineage(unit.session, unit.tenant_id).note(Node("memory", memory_id), sources)
 
 
 def content_of(new: NewProposal) -> Content:

@@ -238,3 +238,4 @@ class PackageExplained(Answer):
     omissions: list[ExplainedOmission]
     warnings: list[str]
     summary: list[str]
+    quarantined: bool = Field(default=False, description="Something that it showed is under quarantine now.")

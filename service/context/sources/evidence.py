@@ -7,6 +7,7 @@ from service.context.model import Candidate, Group, OmissionReason, Part, Shape,
 from service.context.situation import Situation
 from service.context.weigh import Found, weigh
 from service.core.passages import PassageKey
+from service.core.quarantined import Quarantined
 from service.evidence.model import EvidencePassage
 from service.evidence.store import EvidenceStore
 from service.retrieval.search import UNRELATED_COSINE, Ranked, Retriever
@@ -15,6 +16,8 @@ from service.retrieval.search_evidence import search_evidence
 _INPUT_PREFIX: Final = "evidence:"
 _INPUT_CHUNKS_MAX: Final = 200
 """Pieces of declared inputs that are read for one package."""
+_PUT_ASIDE_MAX: Final = 200
+"""So many of the newest items under quarantine are looked at for one package."""
 
 
 def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
@@ -37,7 +40,39 @@ def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
     found = [
         _found_candidate(one, scores) for one, scores in _weighed(ranked, situation) if one.key not in known
     ]
-    return [*(_candidate(passage, {"declared_input": 1.0}, None) for passage in inputs), *found]
+    declared = [_candidate(passage, {"declared_input": 1.0}, None) for passage in inputs]
+    return [*declared, *found, *_put_aside(situation, retriever)]
+
+
+def _put_aside(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
+    """Answer what would be a candidate but for a quarantine: declared inputs, and what the query is about.
+
+    The index does not hold it, so what it says is ranked here: of the newest that are put aside.
+    """
+    unit, depth = situation.unit, situation.profile.retrieval.evidence_depth
+    held = Quarantined(unit.session, unit.tenant_id).newest("evidence", count=_PUT_ASIDE_MAX)
+    passages = [
+        passage
+        for passage in EvidenceStore.of(unit).quarantined_passages(held, caller=unit.caller, now=unit.now)
+        if passage.project_id == situation.project.id
+    ]
+    if not passages:
+        return []
+    declared = set(_declared(situation))
+    query = situation.query.strip()
+    scores = retriever.rank_texts(query, [passage.text for passage in passages]) if depth and query else []
+    related = {
+        passage.evidence_id
+        for passage, score in sorted(
+            zip(passages, scores, strict=False), key=lambda pair: (-pair[1].fused, pair[0].key)
+        )[:depth]
+        if score.is_related
+    }
+    return [
+        _candidate(passage, {}, OmissionReason.QUARANTINED)
+        for passage in passages
+        if passage.evidence_id in related | declared
+    ]
 
 
 def _weighed(
@@ -95,20 +130,27 @@ def _candidate(
         source=Source(source.uri, source.kind, source.source_version, source.observed_at),
         span=(start, start + len(text)),
         scores=scores,
-        reason=OmissionReason.STALE if passage.stale else reason,
+        reason=OmissionReason.STALE if passage.stale and reason is not OmissionReason.QUARANTINED else reason,
     )
 
 
-def _inputs(situation: Situation) -> Sequence[EvidencePassage]:
-    """Read what the request's task declares as inputs, in their order; what may not be read is not there."""
+def _declared(situation: Situation) -> Sequence[str]:
+    """Answer the ids of the evidence that the request's task declares as inputs, in their order."""
     if situation.run is None or situation.asked.task_id is None:
         return []
     task = next(one for one in situation.run.facts.tasks if one.id == situation.asked.task_id)
-    ids = [
+    return [
         ref.removeprefix(_INPUT_PREFIX).partition("@")[0]
         for ref in task.inputs
         if ref.startswith(_INPUT_PREFIX)
     ]
+
+
+def _inputs(situation: Situation) -> Sequence[EvidencePassage]:
+    """Read what the request's task declares as inputs, in their order; what may not be read is not there."""
+    ids = _declared(situation)
+    if not ids:
+        return []
     unit, store = situation.unit, EvidenceStore.of(situation.unit)
     heads = store.readable_heads(ids, unit.caller)
     keys = [

@@ -1,6 +1,7 @@
 """The objective, its requirements and the open pins, each quoted with its source."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from service.context.model import Candidate, Part, Shape
@@ -41,13 +42,16 @@ def _pins(run: Run) -> list[Candidate]:
     sequences = {turn.id: turn.sequence for turn in run.pin_turns}
     pins = [pin for pin in run.open_pins if pin.kind in _ORDER]
     return [
-        _candidate(
-            "pin",
-            pin.id,
-            pin_label(pin, sequences),
-            pin.text or "",
-            (2 + _ORDER.index(pin.kind), number),
-            required=pin.kind in _BINDING,
+        replace(
+            _candidate(
+                "pin",
+                pin.id,
+                pin_label(pin, sequences),
+                pin.text or "",
+                (2 + _ORDER.index(pin.kind), number),
+                required=pin.kind in _BINDING,
+            ),
+            also=tuple(pin.turn_ids),
         )
         for number, pin in sorted(enumerate(pins), key=lambda pair: (_ORDER.index(pair[1].kind), pair[0]))
     ]

@@ -43,13 +43,18 @@ def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
     """Answer the newest exchanges with the newest summary among them, then older ones by relevance.
 
     What stands under the summary and has nothing to do with the query is what the summary is for: it comes
-    last of all or, where the summary speaks of turns that are not here anyway, not at all.
+    last of all or, where the summary speaks of turns that are not here anyway, not at all. What is under
+    quarantine is left out, and named.
     """
     run = situation.run
     if run is None:
         return []
+    return [*_offered(run, situation.query, retriever), *_put_aside(run)]
+
+
+def _offered(run: Run, query: str, retriever: Retriever) -> Sequence[Candidate]:
     exchanges = list(_exchanges(run.turns))
-    scores = _scores(situation.query, exchanges, retriever)
+    scores = _scores(query, exchanges, retriever)
     recorded = {one.tool_call_id for one in run.observations if one.tool_call_id is not None}
     offers = [
         _candidate(exchange, score.fused, recorded, run)
@@ -58,7 +63,7 @@ def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
     split = max(0, len(offers) - _ALWAYS_FIRST)
     newest = offers[split:][::-1]
     by_relevance = sorted(range(split), key=lambda place: (-scores[place].fused, -place))
-    summary = _summary(run)
+    summary = _summary(run.summary, run)
     if summary is None:
         return [*newest, *(offers[place] for place in by_relevance)]
     spared = [
@@ -74,6 +79,14 @@ def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
         *(offers[place] for place in by_relevance if place not in spared),
         *(replace(offers[place], reason=reason) for place in spared),
     ]
+
+
+def _put_aside(run: Run) -> Iterator[Candidate]:
+    """Answer what is left out since a quarantine holds it."""
+    held = [_candidate(_Exchange((turn,)), 0.0, set(), run) for turn in run.turns_aside]
+    summary = _summary(run.summary_aside, run)
+    for candidate in held if summary is None else [summary, *held]:
+        yield replace(candidate, reason=OmissionReason.QUARANTINED)
 
 
 def _is_asked_for(scores: TextScores) -> bool:
@@ -109,7 +122,7 @@ def _exchanges(turns: Sequence[Turn]) -> Iterator[_Exchange]:
 
 def _candidate(exchange: _Exchange, relevance: float, recorded: set[str], run: Run) -> Candidate:
     first = exchange.turns[0]
-    newest = run.turns[-1].sequence - first.sequence < LATEST_TURNS
+    newest = bool(run.turns) and run.turns[-1].sequence - first.sequence < LATEST_TURNS
     return Candidate(
         kind="turn",
         id=first.id,
@@ -120,6 +133,7 @@ def _candidate(exchange: _Exchange, relevance: float, recorded: set[str], run: R
         authority=Authority.CONVERSATION,
         scores={"relevance": round(relevance, 6), "recency": 1.0 if newest else 0.0},
         shape=Shape.PROSE,
+        also=tuple(turn.id for turn in exchange.turns[1:]),
     )
 
 
@@ -139,13 +153,12 @@ def _parts(turn: Turn, recorded: set[str]) -> Iterator[Part]:
         yield Part(f"turn {turn.sequence} calls", calls)
 
 
-def _summary(run: Run) -> Candidate | None:
-    """Answer the newest summary, if its text can be read.
+def _summary(summary: Summary | None, run: Run) -> Candidate | None:
+    """Answer a summary of the run, if its text can be read.
 
     Of one that was written here, what people said and the references are shown: what must survive stands in
     the goal and the state, as it is now.
     """
-    summary = run.summary
     if summary is None or not summary.text:
         return None
     parts = read_summary(summary.text)

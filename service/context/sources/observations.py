@@ -25,21 +25,29 @@ def shape_of(media_type: str) -> Shape:
 
 
 def collect(situation: Situation) -> Sequence[Candidate]:
-    """Answer the newest first. One that a newer one of the same source replaces is superseded."""
+    """Answer the newest first. One that a newer one of the same source replaces is superseded.
+
+    One under quarantine is left out, and named.
+    """
     found: list[Candidate] = []
     seen: set[str] = set()
-    observations = situation.run.observations if situation.run is not None else ()
-    for observation in reversed(observations):
+    run = situation.run
+    for observation in reversed(run.observations if run is not None else ()):
+        if run is not None and observation.id in run.aside:
+            held = _candidate(observation, reason=OmissionReason.QUARANTINED)
+            found += [] if held is None else [held]
+            # What it reported counts as never seen: an older result of the source stands.
+            continue
         # Two calls of one tool with different questions share an address; their call ids tell them apart.
         is_replaced = observation.source.uri in seen and observation.tool_call_id is None
         seen.add(observation.source.uri)
-        candidate = _candidate(observation, is_superseded=is_replaced)
+        candidate = _candidate(observation, reason=OmissionReason.SUPERSEDED if is_replaced else None)
         if candidate is not None:
             found.append(candidate)
     return found
 
 
-def _candidate(observation: Observation, *, is_superseded: bool) -> Candidate | None:
+def _candidate(observation: Observation, *, reason: OmissionReason | None) -> Candidate | None:
     text = observation.content if observation.content is not None else observation.summary
     if text is None:
         if observation.evidence_id is None:
@@ -71,5 +79,5 @@ def _candidate(observation: Observation, *, is_superseded: bool) -> Candidate | 
         trust=observation.trust,
         source=Source(source.uri, source.kind, source.source_version, source.observed_at),
         span=(0, len(text)) if is_whole else None,
-        reason=OmissionReason.SUPERSEDED if is_superseded else None,
+        reason=reason,
     )

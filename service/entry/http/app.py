@@ -35,6 +35,7 @@ from service.entry.http import (
     memories_proposals,
     packages,
     policies,
+    quarantines,
 )
 from service.entry.http.authenticate import Authenticate
 from service.entry.http.limits import RateLimit
@@ -68,6 +69,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     holds.router,
     packages.router,
     policies.router,
+    quarantines.router,
 )
 """Every capability's routes. A new one adds its line here and gets all conventions with it."""
 

@@ -112,6 +112,7 @@ def explained_answer(explanation: Explanation, project: str) -> PackageExplained
         acting_user=package.acting_user,
         built_by=package.built_by,
         purpose=package.purpose,
+        quarantined=package.quarantined,
         prefix_hashes=PrefixHashes(**manifest["prefix_hashes"]),
         sections=[
             ExplainedSection(

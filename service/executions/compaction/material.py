@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service.core.errors import Invalid
+from service.core.quarantined import Quarantined, SourceQuarantined
 from service.executions.compaction.passages import (
     ToolResults,
     passages_of,
@@ -55,8 +56,9 @@ class NewCompaction:
 class Material:
     """What a summary will be made of, as it stood when it was read.
 
-    `follows` is the newest summary then, `texts` the number of turns in the range whose text was kept, and
-    `witness` the newest of those that could be read, if there was one. `sources` are pinned as they stood.
+    `follows` is the newest summary then, `texts` the number of turns in the range whose text was kept,
+    `aside` of those under quarantine, which nothing was taken from, and `witness` the newest of those that
+    could be read, if there was one. `sources` are pinned as they stood.
     """
 
     from_sequence: int
@@ -64,6 +66,7 @@ class Material:
     supersedes: str | None
     follows: str | None
     texts: int
+    aside: int
     witness: int | None
     passages: Sequence[Passage]
     sources: Sequence[PinnedSource]
@@ -78,32 +81,42 @@ def read_material(
 
     An incremental one reads the turns under the summary before it again, as far back as one reading goes, and
     takes over what that says of older ones: the source is never deleted, so nothing needs to be told twice
-    over. Raises what `hold` does, `TextNotKept`, `NothingSaid`, `SummaryUnknown`, `SummaryTooWide`, `Invalid`
-    for a range that was not said, and `ReferenceNotFound`.
+    over. Nothing is taken from what is under quarantine. Raises what `hold` does, `TextNotKept`,
+    `NothingSaid`, `SummaryUnknown`, `SummaryTooWide`, `Invalid` for a range that was not said,
+    `ReferenceNotFound`, and `SourceQuarantined` where the summary to take the place of is put aside.
     """
     store = ExecutionStore.of(unit)
     execution = look_at(store, execution_id, unit=unit)
     if not keeps_text(execution, bundle):
         raise TextNotKept
     latest = store.latest_summary(execution_id)
-    first, last = _range(asked, latest, store.conversation.last_sequence(execution_id))
-    earlier = latest if asked.from_sequence is None else None
+    usable = latest
+    if latest is not None and latest.quarantined:
+        usable = store.conversation.latest_summary(execution_id, usable=True)
+    first, last = _range(asked, usable, store.conversation.last_sequence(execution_id))
+    earlier = usable if asked.from_sequence is None else None
     if asked.supersedes is not None:
         earlier = store.conversation.find_summary(execution_id, asked.supersedes)
         if earlier is None:
             raise SummaryUnknown(pointer="/supersedes")
+        if earlier.quarantined:
+            raise SourceQuarantined
     turns = store.conversation.turns(execution_id, last=TURNS_READ_MAX, from_sequence=first, to_sequence=last)
     carried = _carried(earlier, turns, first)
-    results = _results(execution, turns, store)
-    kept = _sources(asked, turns, results, earlier, references)
+    quarantined = Quarantined(unit.session, unit.tenant_id)
+    results = _results(execution, turns, store, quarantined)
+    aside = quarantined.among("turn", [turn.id for turn in turns])
+    said = [turn for turn in turns if turn.id not in aside]
+    kept = _sources(asked, said, results, earlier, references)
     return Material(
         from_sequence=first,
         to_sequence=last,
         supersedes=None if earlier is None else earlier.id,
         follows=None if latest is None else latest.id,
         texts=store.conversation.count_texts(execution_id, from_sequence=first, to_sequence=last),
+        aside=store.conversation.count_quarantined(execution_id, from_sequence=first, to_sequence=last),
         witness=next((turn.sequence for turn in reversed(turns) if turn.text), None),
-        passages=[*carried, *passages_of(turns, results)],
+        passages=[*carried, *passages_of(said, results)],
         sources=kept,
         tokens_max=asked.tokens_max,
         model=asked.model,
@@ -134,7 +147,9 @@ def _carried(earlier: Summary | None, turns: Sequence[Turn], first: int) -> Sequ
     return passages_of_summary(earlier)
 
 
-def _results(execution: Execution, turns: Sequence[Turn], store: ExecutionStore) -> ToolResults:
+def _results(
+    execution: Execution, turns: Sequence[Turn], store: ExecutionStore, quarantined: Quarantined
+) -> ToolResults:
     """Answer the tool results from the first turn on; those up to the turn after the last one are inside."""
     since = execution.created_at if turns[0].sequence == 1 else turns[0].at
     found = store.ledger.observations_since(execution.id, since, count=OBSERVATIONS_READ_MAX + 1)
@@ -142,7 +157,9 @@ def _results(execution: Execution, turns: Sequence[Turn], store: ExecutionStore)
         raise SummaryTooWide(f"Since its first turn came more than {OBSERVATIONS_READ_MAX} tool results.")
     following = turns[-1].sequence + 1
     after = store.conversation.turns(execution.id, last=1, from_sequence=following, to_sequence=following)
-    return ToolResults(found, after[0].at if after else None)
+    aside = quarantined.among("observation", [one.id for one in found])
+    usable = [one for one in found if one.id not in aside]
+    return ToolResults(usable, after[0].at if after else None)
 
 
 def _sources(

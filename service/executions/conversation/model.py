@@ -117,6 +117,8 @@ class Summary:
     supersedes: str | None
     sources: Sequence[PinnedSource]
     at: datetime
+    quarantined: bool = False
+    """Whether a quarantine keeps it out of histories and later summaries."""
 
     @property
     def derived_from(self) -> tuple[str, ...]:

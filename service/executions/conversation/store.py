@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import insert
+from sqlalchemy import and_, insert
 from sqlmodel import Session, col, func, select
 
+from service.core.quarantined import Quarantined, QuarantineItemRow
 from service.executions.conversation.model import Pin, PinKind, Summary, Turn, TurnRole
 from service.executions.conversation.tables import PinRow, SummaryRow, TurnRow
 from service.executions.model import PinnedSource
@@ -97,6 +98,24 @@ class ConversationStore:
             .order_by(col(TurnRow.sequence))
         ).all()
         return [self._turn(row) for row in rows]
+
+    def count_quarantined(self, execution_id: str, *, from_sequence: int, to_sequence: int) -> int:
+        """Count the turns of a range (both ends included) that are under quarantine."""
+        if not Quarantined(self._session, self._tenant_id).newest("turn", count=1):
+            # Nearly always: then no run is looked through, however long it is.
+            return 0
+        held = QuarantineItemRow
+        return self._session.exec(
+            select(func.count(func.distinct(TurnRow.id)))
+            .select_from(TurnRow)
+            .join(held, and_(col(held.tenant_id) == TurnRow.tenant_id, col(held.item_id) == TurnRow.id))
+            .where(
+                held.tenant_id == self._tenant_id,
+                held.kind == "turn",
+                TurnRow.execution_id == execution_id,
+                col(TurnRow.sequence).between(from_sequence, to_sequence),
+            )
+        ).one()
 
     def count_texts(self, execution_id: str, *, from_sequence: int, to_sequence: int) -> int:
         """Count the turns of a range (both ends included) whose text is kept."""
@@ -195,14 +214,14 @@ class ConversationStore:
         )
         self._session.flush()
 
-    def latest_summary(self, execution_id: str) -> Summary | None:
-        """Answer the run's newest summary, or `None`."""
-        row = self._session.exec(
-            select(SummaryRow)
-            .where(SummaryRow.tenant_id == self._tenant_id, SummaryRow.execution_id == execution_id)
-            .order_by(col(SummaryRow.version).desc())
-            .limit(1)
-        ).first()
+    def latest_summary(self, execution_id: str, *, usable: bool = False) -> Summary | None:
+        """Answer the run's newest summary, or `None`; a `usable` one is under no quarantine."""
+        query = select(SummaryRow).where(
+            SummaryRow.tenant_id == self._tenant_id, SummaryRow.execution_id == execution_id
+        )
+        if usable:
+            query = query.where(col(SummaryRow.quarantine_id).is_(None))
+        row = self._session.exec(query.order_by(col(SummaryRow.version).desc()).limit(1)).first()
         return None if row is None else self._summary(row)
 
     def find_summary(self, execution_id: str, summary_id: str) -> Summary | None:
@@ -260,6 +279,7 @@ class ConversationStore:
             supersedes=row.supersedes,
             sources=tuple(map(_pinned, row.derived_from)),
             at=row.created_at,
+            quarantined=row.quarantine_id is not None,
         )
 
 

@@ -1,0 +1,141 @@
+"""One step puts a poisoned source aside with all that was made from it; another brings it all back."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import FixedClock
+from quarantine_world import POISON, QuarantineWorld, omitted, quarantine_world
+
+from service.core.database import Database
+
+
+@pytest.fixture
+def world(database: Database, tmp_path: Path, clock: FixedClock) -> Iterator[QuarantineWorld]:
+    with quarantine_world(database, tmp_path, clock) as made:
+        yield made
+
+
+def poisoned(world: QuarantineWorld) -> dict[str, Any]:
+    """Make a page, and a run, a summary, a memory, a note and a package out of it."""
+    page = world.page()
+    run = world.run()
+    world.say(run, "What is known about the fees?")
+    world.derive_state(run, f"evidence:{page}")
+    summary = world.summarise(run, f"evidence:{page}")["id"]
+    memory = world.remember("evidence", page)["memory"]["id"]
+    note = world.page("A note on fees of plot 18.", uri="doc://note", derived_from=[f"evidence:{page}"])
+    package = world.package(run)["id"]
+    return {"page": page, "run": run, "summary": summary, "memory": memory, "note": note, "package": package}
+
+
+def test_all_that_was_made_from_a_page_is_put_aside_with_it(world: QuarantineWorld) -> None:
+    made = poisoned(world)
+
+    begun = world.quarantine(f"evidence:{made['page']}")
+
+    assert begun["affected"] == {
+        "memories": 1,
+        "summaries": 1,
+        "packages": 1,
+        "executions": 1,
+        "evidence": 2,
+        "observations": 0,
+        "turns": 0,
+    }
+    assert begun["executions"] == [made["run"]]
+    shown = world.call("GET", f"/quarantines/{begun['id']}", world.reviewer)
+    assert {(item["kind"], item["id"]) for item in shown["items"]} == {
+        ("evidence", made["page"]),
+        ("evidence", made["note"]),
+        ("memory", made["memory"]),
+        ("summary", made["summary"]),
+        ("execution", made["run"]),
+        ("package", made["package"]),
+    }
+
+
+def test_what_is_put_aside_is_in_no_search_and_no_package_and_says_why(world: QuarantineWorld) -> None:
+    made = poisoned(world)
+    assert made["page"] in world.found()
+    world.quarantine(f"evidence:{made['page']}")
+
+    assert world.found() == []
+    package = world.package(made["run"])
+    assert "Harold Quince" not in package["rendered"]
+    assert "Fees were told" not in package["rendered"]
+    assert "in advance" not in package["rendered"]
+    reasons = omitted(package)
+    assert reasons[made["page"]] == reasons[made["summary"]] == "quarantined"
+    body = {"query": "fees in advance", "purpose": "service"}
+    assert world.call("POST", "/memories/search", world.agent, body)["items"] == []
+
+
+def test_the_run_goes_on_once_its_source_is_refreshed(world: QuarantineWorld) -> None:
+    made = poisoned(world)
+    world.quarantine(f"evidence:{made['page']}")
+
+    answer = world.resume(made["run"])
+
+    assert answer["decision"] == f"refresh:{made['page']}"
+    assert world.call("GET", f"/executions/{made['run']}", world.agent)["status"] == "running"
+
+
+def test_release_brings_everything_back_as_it_was(world: QuarantineWorld) -> None:
+    made = poisoned(world)
+    before = world.package(made["run"])["rendered"]
+    begun = world.quarantine(f"evidence:{made['page']}")
+
+    released = world.release(begun)
+
+    assert released["status"] == "released"
+    # The package that was built above is among them too.
+    assert released["restored"] == {**begun["affected"], "packages": 2}
+    assert set(world.found()) == {made["page"], made["note"]}
+    assert world.package(made["run"])["rendered"] == before
+    found = world.call("GET", f"/memories/{made['memory']}", world.reviewer)
+    assert found["status"] == "active"
+    again = world.resume(made["run"])
+    assert not again["decision"].startswith("refresh")
+
+
+def test_a_quarantine_is_released_once(world: QuarantineWorld) -> None:
+    begun = world.quarantine(f"evidence:{world.page()}")
+    world.release(begun)
+
+    answer = world.release(begun, expect=409)
+
+    assert answer["code"] == "quarantine_released"
+
+
+def test_a_second_quarantine_of_one_source_answers_the_first(world: QuarantineWorld) -> None:
+    page = world.page()
+    begun = world.quarantine(f"evidence:{page}")
+
+    assert world.quarantine(f"evidence:{page}", expect=200)["id"] == begun["id"]
+    world.release(begun)
+    assert world.quarantine(f"evidence:{page}")["id"] != begun["id"]
+
+
+def test_a_preview_counts_the_same_and_changes_nothing(world: QuarantineWorld) -> None:
+    made = poisoned(world)
+
+    seen = world.quarantine(f"evidence:{made['page']}", preview=True, expect=200)
+
+    assert (seen["id"], seen["status"], seen["executions"]) == (None, "preview", [made["run"]])
+    assert made["page"] in world.found()
+    assert world.call("GET", "/quarantines", world.reviewer)["items"] == []
+    assert world.quarantine(f"evidence:{made['page']}")["affected"] == seen["affected"]
+
+
+def test_only_reviewers_and_auditors_read_the_text_that_is_put_aside(world: QuarantineWorld) -> None:
+    page = world.page()
+    world.quarantine(f"evidence:{page}")
+
+    for part in ("", "/text"):
+        world.call("GET", f"/evidence/{page}{part}", world.agent, expect=404)
+        world.call("GET", f"/evidence/{page}{part}", world.user, expect=404)
+    seen = world.call("GET", f"/evidence/{page}", world.reviewer)
+    assert (seen["quarantined"], seen["text"]) == (True, POISON)
+    assert world.call("GET", f"/evidence/{page}", world.of("auditor", "auditor-1"))["quarantined"] is True
