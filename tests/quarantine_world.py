@@ -86,6 +86,10 @@ class QuarantineWorld(MemoryWorld):
         }
         return self.call("POST", "/context-packages", self.agent, body, expect=201)
 
+    def text(self, execution: str | None = None, **fields: Any) -> str:
+        """Build a package and answer its text."""
+        return str(self.package(execution, **fields)["rendered"]["text"])
+
     def found(self, query: str = QUESTION) -> list[str]:
         body = {"project": "alpha", "query": query, "limit": 10}
         return [item["id"] for item in self.call("POST", "/evidence/search", self.agent, body)["items"]]

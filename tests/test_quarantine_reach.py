@@ -63,9 +63,9 @@ def test_what_is_put_aside_is_in_no_search_and_no_package_and_says_why(world: Qu
 
     assert world.found() == []
     package = world.package(made["run"])
-    assert "Harold Quince" not in package["rendered"]
-    assert "Fees were told" not in package["rendered"]
-    assert "in advance" not in package["rendered"]
+    assert "Harold Quince" not in package["rendered"]["text"]
+    assert "Fees were told" not in package["rendered"]["text"]
+    assert "in advance" not in package["rendered"]["text"]
     reasons = omitted(package)
     assert reasons[made["page"]] == reasons[made["summary"]] == "quarantined"
     body = {"query": "fees in advance", "purpose": "service"}
@@ -84,7 +84,7 @@ def test_the_run_goes_on_once_its_source_is_refreshed(world: QuarantineWorld) ->
 
 def test_release_brings_everything_back_as_it_was(world: QuarantineWorld) -> None:
     made = poisoned(world)
-    before = world.package(made["run"])["rendered"]
+    before = world.text(made["run"])
     begun = world.quarantine(f"evidence:{made['page']}")
 
     released = world.release(begun)
@@ -93,7 +93,7 @@ def test_release_brings_everything_back_as_it_was(world: QuarantineWorld) -> Non
     # The package that was built above is among them too.
     assert released["restored"] == {**begun["affected"], "packages": 2}
     assert set(world.found()) == {made["page"], made["note"]}
-    assert world.package(made["run"])["rendered"] == before
+    assert world.text(made["run"]) == before
     found = world.call("GET", f"/memories/{made['memory']}", world.reviewer)
     assert found["status"] == "active"
     again = world.resume(made["run"])
