@@ -19,6 +19,8 @@ _BEFORE_SUMMARY: Final = 2
 """So many of them go before the summary too: it stands in for older turns, and never in their place."""
 _TEXT_CHARACTERS_MAX: Final = 200_000
 """A longer turn is offered up to here; what is kept of it says so."""
+_RANKED_CHARACTERS_MAX: Final = 2_500
+"""Of a longer exchange its head is compared with the question: some hundred of them are, for each package."""
 _NOT_ASKED: Final = TextScores(fused=0.0, sparse=0.0, dense=None)
 
 
@@ -98,7 +100,7 @@ def _scores(query: str, exchanges: Sequence[_Exchange], retriever: Retriever) ->
     # Few turns are all candidates as the newest: there is nothing to rank.
     if len(exchanges) <= _ALWAYS_FIRST or not query:
         return [_NOT_ASKED] * len(exchanges)
-    return retriever.rank_texts(query, [exchange.text for exchange in exchanges])
+    return retriever.rank_texts(query, [exchange.text[:_RANKED_CHARACTERS_MAX] for exchange in exchanges])
 
 
 def _exchanges(turns: Sequence[Turn]) -> Iterator[_Exchange]:
