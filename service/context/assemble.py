@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -25,6 +26,7 @@ from service.core.errors import Unavailable
 from service.core.quarantined import Quarantined, SourceQuarantined
 from service.core.tokens import ESTIMATE_ENCODING
 from service.identity.unit import Unit
+from service.memories.use import note_use
 from service.policies.model import Bundle
 from service.policies.words import SectionName
 from service.retrieval.search import Retriever
@@ -78,11 +80,12 @@ def build_package(asked: PackageRequest, *, unit: Unit, bundle: Bundle, sources:
 def keep_package(built: Built, *, unit: Unit) -> None:
     """Keep a package's manifest and record that it was built, perhaps in a later transaction.
 
-    Raises `SourceQuarantined` where something that it shows was put aside while it was built: it is asked
-    for again.
+    What it shows of memory has been used, and so stays longer where its class ends what lies idle. Raises
+    `SourceQuarantined` where something that it shows was put aside while it was built: it is asked for again.
     """
     _refuse_put_aside(built, unit)
     PackageStore.of(unit).add(built.kept, built.request, built.items, person=unit.caller.person)
+    note_use({item.id: item.version for item in built.items if item.kind == "memory"}, unit=unit)
     record(
         unit,
         Action.PACKAGE_BUILT,
@@ -226,6 +229,10 @@ def _built(package: Package, asked: PackageRequest, situation: Situation, source
     return Built(package, kept, _request_json(asked), kept_items(package))
 
 
+def _written(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
 def _request_json(asked: PackageRequest) -> str:
     return json.dumps(
         {
@@ -241,6 +248,8 @@ def _request_json(asked: PackageRequest) -> str:
                 }
                 for tool in asked.tools
             ],
+            "as_of": _written(asked.moment.as_of),
+            "known_at": _written(asked.moment.known_at),
         },
         ensure_ascii=False,
     )

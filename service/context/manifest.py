@@ -59,6 +59,8 @@ def manifest_of(
         "encoding": package.encoding,
         "max_tokens": asked.max_tokens,
         "reply_reserve": asked.reply_reserve,
+        "as_of": None if asked.moment.as_of is None else asked.moment.as_of.isoformat(),
+        "known_at": None if asked.moment.known_at is None else asked.moment.known_at.isoformat(),
         "used_tokens": package.used_tokens,
         "overhead_tokens": package.overhead_tokens,
         "stable_prefix_tokens": package.stable_prefix_tokens,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from service.context.model import Rendering, Tool
 from service.core.errors import Invalid
+from service.memories.valid import PRESENT, Moment
 from service.policies.words import SectionName
 
 
@@ -54,6 +55,8 @@ class PackageRequest:
     sections: Mapping[SectionName, SectionLimits] = field(default_factory=dict)
     tools: tuple[Tool, ...] = ()
     rendering: Rendering = Rendering.MARKDOWN
+    moment: Moment = PRESENT
+    """What memories are asked about: what was true, and known, when."""
 
     @property
     def budget(self) -> int:

@@ -5,8 +5,9 @@ from service.audit.record import record
 from service.core.errors import NotFound
 from service.core.ids import is_id
 from service.core.quarantined import Quarantined
-from service.identity.model import Project
+from service.identity.model import Project, Role
 from service.identity.unit import Unit
+from service.memories.correct import cite, keep_correction, require_correctable
 from service.memories.model import (
     AlreadyDecided,
     Decided,
@@ -17,7 +18,9 @@ from service.memories.model import (
 )
 from service.memories.ports import Citations
 from service.memories.propose import judge, keep
-from service.memories.rules import is_complete, part_in_decision, slot_of
+from service.memories.rules import is_complete, own_act, part_in_decision, slot_of
+from service.memories.store import MemoryStore
+from service.memories.store_changes import ChangeStore
 from service.memories.store_proposals import ProposalStore
 from service.memories.store_slots import SlotStore
 from service.policies.model import Bundle
@@ -40,11 +43,19 @@ def decide_proposal(
         raise AlreadyDecided
     if not word.approves:
         reason = Reason(ReasonCode.REVIEW_REQUIRED, f"the {part.value} rejected it", "approval.by")
-        return _settle(proposal, Outcome.DENIED, (reason,), (), None, word=word, unit=unit)
+        return _settle(proposal, Outcome.DENIED, (reason,), (), proposal.memory_id, word=word, unit=unit)
     approvals = (*proposal.approvals, part.value)
     if not is_complete(proposal.approver, approvals):
         reason = Reason(ReasonCode.REVIEW_REQUIRED, "another person decides too", "approval.by")
-        return _settle(proposal, Outcome.PENDING_REVIEW, (reason,), approvals, None, word=word, unit=unit)
+        return _settle(
+            proposal,
+            Outcome.PENDING_REVIEW,
+            (reason,),
+            approvals,
+            proposal.memory_id,
+            word=word,
+            unit=unit,
+        )
     return _keep_if_still_allowed(proposal, word, approvals, unit=unit, bundle=bundle, citations=citations)
 
 
@@ -89,16 +100,60 @@ def _keep_if_still_allowed(
         confidence=proposal.confidence,
         citations=content.citations,
         purpose=proposal.purpose,
+        validity=proposal.validity,
     )
+    if proposal.memory_id is not None:
+        return _correct_if_still_allowed(
+            proposal, new, word, approvals, unit=unit, bundle=bundle, citations=citations
+        )
     slot = slot_of(new, project.id, bundle, unit.cipher)
     SlotStore.of(unit).lock(slot)
     cited = [citations.look_up(citation, subject=content.subject) for citation in content.citations]
     verdict = judge(new, slot, cited, unit=unit, bundle=bundle, proposed=proposal)
     if verdict.outcome is Outcome.DENIED:
         return _settle(proposal, Outcome.DENIED, verdict.reasons, approvals, None, word=word, unit=unit)
-    memory = keep(new, slot, cited, verdict, unit=unit, by=proposal.proposer)
+    memory = keep(new, slot, cited, verdict, unit=unit, bundle=bundle, by=proposal.proposer)
     settled = _settle(proposal, Outcome.APPROVED, (), approvals, memory.id, word=word, unit=unit)
     return Decided(settled.proposal, (), memory)
+
+
+def _correct_if_still_allowed(
+    proposal: Proposal,
+    new: NewProposal,
+    word: Word,
+    approvals: tuple[str, ...],
+    *,
+    unit: Unit,
+    bundle: Bundle,
+    citations: Citations,
+) -> Decided:
+    """Make a correction that waited the newest version of its memory, on top of any made meanwhile."""
+    assert proposal.memory_id is not None
+    locked = ChangeStore.of(unit).lock(proposal.memory_id)
+    memory = MemoryStore.of(unit, bundle).find(proposal.memory_id, now=unit.now)
+    if locked is None or memory is None:
+        raise AlreadyDecided
+    require_correctable(memory)
+    by_subject = new.subject is not None and proposal.proposer == f"{Role.USER}:{new.subject}"
+    cited = cite(new, citations=citations, act=own_act(proposal.created_at) if by_subject else None)
+    verdict = judge(
+        new, locked.slot, cited, unit=unit, bundle=bundle, proposed=proposal, corrects=locked.standing
+    )
+    if verdict.outcome is Outcome.DENIED:
+        return _settle(proposal, Outcome.DENIED, verdict.reasons, approvals, memory.id, word=word, unit=unit)
+    kept = keep_correction(
+        new,
+        memory,
+        locked,
+        cited,
+        verdict,
+        unit=unit,
+        bundle=bundle,
+        by=proposal.proposer,
+        reason=proposal.decision_reason,
+    )
+    settled = _settle(proposal, Outcome.APPROVED, (), approvals, kept.id, word=word, unit=unit)
+    return Decided(settled.proposal, (), kept)
 
 
 def _settle(

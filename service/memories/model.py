@@ -4,13 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from service.core.errors import Conflict, Forbidden, Invalid
 from service.core.hashing import Json
-from service.core.passages import PassageKey
+from service.identity.model import Role
+from service.memories.valid import ALWAYS, Validity
 from service.policies.verdict import MemoryMode, Outcome, Reason, SourceFacts
 from service.policies.words import Approver, ProvenanceKind, Trust
+
+OWN_ACT: Final = "correction"
+"""The kind of a source that is the subject's own act."""
 
 
 class PurposeNotOfClass(Invalid):
@@ -90,6 +94,7 @@ class NewProposal:
     confidence: float
     citations: tuple[Citation, ...]
     purpose: str
+    validity: Validity = ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +109,31 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What is active in a slot: enough to decide what a new value does to it."""
+
+    memory_id: str
+    version: int
+    content_hash: str
+    observed_at: datetime | None
+    validity: Validity
+    conflict_group: str | None
+    by: str
+    """Who wrote its current version, as in `Caller.principal`."""
+    is_own_act: bool
+    """Whether the subject wrote it by their own sign-in, with no other source."""
+
+    def is_written_by(self, subject: str) -> bool:
+        """Say whether the person wrote it by their own sign-in."""
+        return self.is_own_act or self.by == f"{Role.USER}:{subject}"
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
-    """A proposal with its decision. What was denied has kept no text: `content` is `None` then."""
+    """A proposal with its decision. What was denied has kept no text: `content` is `None` then.
+
+    One that waits and has a `memory_id` would correct that memory.
+    """
 
     id: str
     project_id: str
@@ -124,7 +152,8 @@ class Proposal:
     approvals: tuple[str, ...] = ()
     """Kinds of person who have approved it already: of use where both must."""
     decision_reason: str | None = None
-    """Why a person decided as they did, in their own words."""
+    """Why a person decided as they did, in their own words; of a correction that waits, why they ask."""
+    validity: Validity = ALWAYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +169,10 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One version of what is remembered, by whose word and until when."""
+    """One version of what is remembered, by whose word and until when.
+
+    `conflict_group` is shared by what contradicts each other: the values that one slot has had.
+    """
 
     id: str
     version: int
@@ -156,72 +188,18 @@ class Memory:
     expires_at: datetime
     tokens: int
     provenance: tuple[Mapping[str, Any], ...] = ()
-    """For each citation of the content: kind, id, version, start and end of the quote. No words."""
+    """For each citation of the content: kind, id, version, start and end of the quote. No words.
 
-
-@dataclass(frozen=True, slots=True)
-class MemoryPassage:
-    """A memory that the caller may read now for the purpose that was asked: re-read from the record."""
-
-    key: PassageKey
-    memory: Memory
-    revalidate: tuple[str, ...]
-
-    @property
-    def memory_id(self) -> str:
-        """The memory's id."""
-        return self.memory.id
-
-    @property
-    def version(self) -> int:
-        """The version that is current."""
-        return self.memory.version
-
-    @property
-    def class_name(self) -> str:
-        """Its memory class."""
-        return self.memory.class_name
-
-    @property
-    def key_name(self) -> str:
-        """What it says something about."""
-        return self.memory.content.key
-
-    @property
-    def text(self) -> str:
-        """What is remembered, in words."""
-        return shown_text(self.memory.content)
-
-    @property
-    def trust(self) -> str:
-        """The lowest trust in its lineage."""
-        return self.memory.trust
-
-    @property
-    def advisory(self) -> bool:
-        """Always true: a memory is never a fact."""
-        return True
-
-    @property
-    def expires_at(self) -> datetime:
-        """When it ends."""
-        return self.memory.expires_at
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of the text (o200k_base)."""
-        return self.memory.tokens
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedMemory:
-    """What the index needs of a memory: its text, whose it is, who may find it."""
-
-    key: PassageKey
-    text: str
-    project_id: str
-    subject: str | None
-    readers: tuple[str, ...]
+    An entry of the kind `correction` is the subject's own act, and stands without a citation.
+    """
+    validity: Validity = ALWAYS
+    lawful_basis: str = ""
+    """The class's own when it was kept; empty for what an older schema kept."""
+    conflict_group: str | None = None
+    confirmed_at: datetime | None = None
+    """When a person or the policy last said that it is so: its days count from here."""
+    grace_until: datetime | None = None
+    """Until when its subject may take a deletion back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +211,14 @@ class ConsentAct:
     text_version: str
     at: datetime
     by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What a person never wants remembered: a class, or `None` for all, and since when."""
+
+    class_name: str | None
+    since: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from service.audit.record import record
 from service.core.lineage import Lineage, Node
 from service.core.quarantined import Quarantined
 from service.identity.unit import Unit
+from service.memories.hide import hide_from_answers
 from service.memories.model import (
     Citation,
     Cited,
@@ -20,17 +21,27 @@ from service.memories.model import (
     Proposal,
     PurposeNotOfClass,
     Slot,
+    Standing,
     shown_text,
 )
 from service.memories.ports import Citations
-from service.memories.rules import compare, memory_mode_of, newest, read_principal, slot_of
+from service.memories.rules import (
+    compare,
+    is_outranked,
+    lawful_basis_of,
+    memory_mode_of,
+    newest,
+    read_principal,
+    slot_of,
+)
 from service.memories.sealing import hash_content
 from service.memories.store_consents import ConsentStore
 from service.memories.store_proposals import ProposalStore
+from service.memories.store_refusals import RefusalStore
 from service.memories.store_slots import SlotStore
 from service.policies.evaluate import judge_proposal
 from service.policies.model import Bundle
-from service.policies.verdict import Outcome, ProposalFacts, Verdict
+from service.policies.verdict import Existing, Outcome, ProposalFacts, Verdict
 
 
 def propose_memory(new: NewProposal, *, unit: Unit, bundle: Bundle, citations: Citations) -> Decided:
@@ -48,7 +59,7 @@ def propose_memory(new: NewProposal, *, unit: Unit, bundle: Bundle, citations: C
     verdict = judge(new, slot, cited, unit=unit, bundle=bundle)
     memory = None
     if verdict.outcome is Outcome.APPROVED:
-        memory = keep(new, slot, cited, verdict, unit=unit, by=unit.caller.principal)
+        memory = keep(new, slot, cited, verdict, unit=unit, bundle=bundle, by=unit.caller.principal)
     proposal = Proposal(
         id=unit.ids(),
         project_id=project.id,
@@ -64,6 +75,7 @@ def propose_memory(new: NewProposal, *, unit: Unit, bundle: Bundle, citations: C
         content=content_of(new) if verdict.outcome is Outcome.PENDING_REVIEW else None,
         created_at=unit.now,
         memory_id=None if memory is None else memory.id,
+        validity=new.validity,
     )
     ProposalStore.of(unit).add(proposal, content_of(new))
     record(
@@ -87,15 +99,21 @@ def judge(
     unit: Unit,
     bundle: Bundle,
     proposed: Proposal | None = None,
+    corrects: Standing | None = None,
 ) -> Verdict:
     """Gather what the record knows about a proposal and let the bundle decide.
 
     `proposed` is the proposal where it is judged again: then its proposer counts, not who decides it.
+    `corrects` is the memory that would get a new version, instead of the slot a new value.
     """
     proposer = read_principal(unit.caller.principal if proposed is None else proposed.proposer)
     store = SlotStore.of(unit)
-    standing = store.standing(slot, now=unit.now)
+    standing = store.standing(slot, now=unit.now) if corrects is None else corrects
     content_hash = hash_content(content_of(new), cipher=unit.cipher)
+    existing = compare(standing, content_hash, new.validity, newest(cited))
+    if corrects is None and store.pauses(slot, content_hash, now=unit.now):
+        # What its person has paused is not learnt again behind their back.
+        existing = Existing.SAME
     facts = ProposalFacts(
         class_name=new.class_name,
         proposer_role=proposer.role,
@@ -107,14 +125,12 @@ def judge(
         confidence=new.confidence,
         provenance=tuple(found.facts for found in cited),
         consent_given=new.subject is not None and ConsentStore.of(unit).stands(new.subject, new.purpose),
-        existing=compare(
-            None if standing is None else standing.content_hash,
-            None if standing is None else standing.observed_at,
-            content_hash,
-            newest(cited),
-        ),
+        existing=existing,
         quota_used=store.count_active(slot, now=unit.now),
         execution_memory_mode=memory_mode_of(cited),
+        refused=new.subject is not None and RefusalStore.of(unit).stands(new.subject, new.class_name),
+        corrects=corrects is not None,
+        outranked=is_outranked(standing, cited, subject=new.subject),
     )
     return judge_proposal(facts, bundle, unit.now)
 
@@ -126,14 +142,19 @@ def keep(
     verdict: Verdict,
     *,
     unit: Unit,
+    bundle: Bundle,
     by: str,
 ) -> Memory:
     """Make the proposal an active memory; what stood in its slot leaves search and packages at once."""
     assert verdict.expires_at is not None
     store = SlotStore.of(unit)
-    for left in store.vacate(slot, now=unit.now):
-        unit.stage("memory.deleted", item_id=left)
-        record(unit, Action.MEMORY_SUPERSEDED, kind="memory", ref=left)
+    standing = store.standing(slot, now=unit.now)
+    group = None if standing is None else standing.conflict_group or unit.ids()
+    left = store.vacate(slot, now=unit.now, conflict_group=group)
+    hide_from_answers(left, unit=unit)
+    for memory_id in left:
+        unit.stage("memory.deleted", item_id=memory_id)
+        record(unit, Action.MEMORY_SUPERSEDED, kind="memory", ref=memory_id)
     content = content_of(new)
     memory = Memory(
         id=unit.ids(),
@@ -149,7 +170,10 @@ def keep(
         created_at=unit.now,
         expires_at=verdict.expires_at,
         tokens=unit.tokens.count(shown_text(content)),
-        provenance=_provenance(new, cited),
+        provenance=provenance_of(new, cited),
+        validity=new.validity,
+        lawful_basis=lawful_basis_of(new.class_name, bundle),
+        conflict_group=group,
     )
     store.add(memory, slot, observed_at=newest(cited), by=by)
     note_sources(memory.id, new.citations, unit=unit)
@@ -176,17 +200,8 @@ def content_of(new: NewProposal) -> Content:
     return Content(new.subject, new.key, new.text, new.value, new.citations)
 
 
-def _refuse_the_meaningless(new: NewProposal, bundle: Bundle) -> None:
-    if not new.text and new.value is None:
-        raise NothingToRemember("Give a text or a value.", pointer="/text")
-    if new.purpose not in bundle.purposes:
-        raise PurposeNotOfClass("The active policy has no such purpose.", pointer="/purpose")
-    rule = bundle.classes.get(new.class_name)
-    if rule is not None and not rule.takes_purpose(new.purpose):
-        raise PurposeNotOfClass("The class does not list this purpose.", pointer="/purpose")
-
-
-def _provenance(new: NewProposal, cited: Sequence[Cited]) -> tuple[dict[str, Any], ...]:
+def provenance_of(new: NewProposal, cited: Sequence[Cited]) -> tuple[dict[str, Any], ...]:
+    """Answer where each citation stands, without words."""
     return tuple(
         {
             "kind": citation.kind.value,
@@ -197,3 +212,13 @@ def _provenance(new: NewProposal, cited: Sequence[Cited]) -> tuple[dict[str, Any
         }
         for citation, found in zip(new.citations, cited, strict=True)
     )
+
+
+def _refuse_the_meaningless(new: NewProposal, bundle: Bundle) -> None:
+    if not new.text and new.value is None:
+        raise NothingToRemember("Give a text or a value.", pointer="/text")
+    if new.purpose not in bundle.purposes:
+        raise PurposeNotOfClass("The active policy has no such purpose.", pointer="/purpose")
+    rule = bundle.classes.get(new.class_name)
+    if rule is not None and not rule.takes_purpose(new.purpose):
+        raise PurposeNotOfClass("The class does not list this purpose.", pointer="/purpose")

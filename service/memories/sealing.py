@@ -41,3 +41,8 @@ def hash_content(content: Content, *, cipher: Cipher) -> str:
 def memory_place(memory_id: str, version: int) -> str:
     """Answer where a version's words rest, for its seal."""
     return f"memory_versions/{memory_id}/{version}/content"
+
+
+def reason_place(memory_id: str, version: int) -> str:
+    """Answer where the reason for a version rests, for its seal."""
+    return f"memory_versions/{memory_id}/{version}/reason"

@@ -1,26 +1,37 @@
 """Queries of one tenant's memories. Expiry, consent, purpose and readers are in the query, never after it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, or_
+from sqlalchemy import and_, or_
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import Select
 
-from service.core.cipher import Cipher, TextErased
+from service.core.cipher import Cipher
 from service.core.ids import is_id
 from service.core.paging import Page, PageRequest
 from service.core.passages import PassageKey
 from service.identity.model import Caller
 from service.identity.unit import Unit
-from service.memories.model import IndexedMemory, Memory, MemoryPassage, MemoryStatus, shown_text
-from service.memories.sealing import memory_place, open_content
-from service.memories.store_rights import Rights, is_live
+from service.memories.model import Memory, MemoryStatus, shown_text
+from service.memories.passages import IndexedMemory, MemoryPassage
+from service.memories.store_rights import Condition, Rights, is_true_at
+from service.memories.store_versions import RUNS_OUT, Pair, open_memories, same_version, select_versions
 from service.memories.tables import MemoryRow, MemoryVersionRow
+from service.memories.valid import PRESENT, Moment
 from service.policies.model import Bundle
-from service.policies.words import Trust
 
-_Pair = tuple[MemoryRow, MemoryVersionRow]
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which memories a list is to hold; `None` leaves a property open."""
+
+    subject: str | None = None
+    class_name: str | None = None
+    key: str | None = None
+    status: MemoryStatus | None = None
+    conflict_group: str | None = None
 
 
 class MemoryStore:
@@ -39,31 +50,100 @@ class MemoryStore:
         return cls(unit.session, unit.tenant_id, unit.cipher, bundle)
 
     def passages(
-        self, keys: Sequence[PassageKey], *, caller: Caller, purpose: str, now: datetime
+        self,
+        keys: Sequence[PassageKey],
+        *,
+        caller: Caller,
+        purpose: str,
+        now: datetime,
+        moment: Moment = PRESENT,
     ) -> Mapping[PassageKey, MemoryPassage]:
-        """Answer those of the memories that the caller may read now for the purpose."""
+        """Answer those of the memories that the caller may read now for the purpose, true at the moment."""
         wanted = {key for key in keys if key.ordinal == 0}
         if not wanted:
             return {}
         pairs = self._session.exec(
-            self._current().where(
+            self._versions(moment).where(
                 col(MemoryRow.id).in_({key.item_id for key in wanted}),
-                self._rights.may_use(caller, purpose=purpose, now=now),
+                self._rights.may_use(caller, purpose=purpose, now=now, moment=moment),
             )
         ).all()
-        found = {}
-        for memory in self._open_all(pairs, now=now):
-            key = PassageKey(memory.id, memory.version, 0)
-            if key in wanted:
-                rule = self._bundle.classes[memory.class_name]
-                found[key] = MemoryPassage(key, memory, tuple(stake.value for stake in rule.revalidate_for))
-        return found
+        found = [self._passage(memory) for memory in self._open_all(pairs, now=now)]
+        return {passage.key: passage for passage in found if passage.key in wanted}
+
+    def list_known(
+        self,
+        *,
+        caller: Caller,
+        purpose: str,
+        project_ids: Collection[str],
+        now: datetime,
+        moment: Moment,
+        limit: int,
+    ) -> Sequence[MemoryPassage]:
+        """Answer what the caller may use and was known at the moment, as it was known, newest first.
+
+        Of projects only those of `project_ids`; at most `limit`.
+        """
+        in_scope = or_(col(MemoryRow.subject_hash) != "", col(MemoryRow.project_id).in_(project_ids))
+        pairs = self._session.exec(
+            self._versions(moment)
+            .where(in_scope, self._rights.may_use(caller, purpose=purpose, now=now, moment=moment))
+            .order_by(col(MemoryRow.id).desc())
+            .limit(limit)
+        ).all()
+        return [self._passage(memory) for memory in self._open_all(pairs, now=now)]
+
+    def list_put_aside(
+        self,
+        ids: Collection[str],
+        *,
+        caller: Caller,
+        purpose: str,
+        project_ids: Collection[str],
+        now: datetime,
+    ) -> Sequence[MemoryPassage]:
+        """Answer those of the memories that the caller could use but for a quarantine, newest first.
+
+        What it answers is never shown: it tells whether they would have been.
+        """
+        in_scope = or_(col(MemoryRow.subject_hash) != "", col(MemoryRow.project_id).in_(project_ids))
+        may_use = self._rights.would_use(caller, purpose=purpose, now=now)
+        query = self._versions(PRESENT).where(col(MemoryRow.id).in_(ids), in_scope, may_use)
+        pairs = self._session.exec(query.order_by(col(MemoryRow.id).desc())).all()
+        return [self._passage(memory) for memory in self._open_all(pairs, now=now)]
+
+    def list_contradicted(self, groups: Collection[str], *, at: datetime) -> Collection[str]:
+        """Answer those of the conflict groups in which a value that is superseded now was in force then."""
+        if not groups:
+            return ()
+        found = self._session.exec(
+            select(MemoryRow.conflict_group)
+            .join(MemoryVersionRow, same_version())
+            .where(
+                MemoryRow.tenant_id == self._tenant_id,
+                col(MemoryRow.conflict_group).in_(groups),
+                MemoryRow.status == MemoryStatus.SUPERSEDED,
+                col(MemoryRow.created_at) <= at,
+                col(MemoryRow.ended_at) > at,
+                is_true_at(at),
+            )
+            .distinct()
+        ).all()
+        return [group for group in found if group is not None]
 
     def get_readable(self, memory_id: str, *, caller: Caller, now: datetime) -> Memory | None:
         """Answer a memory that the caller may look at, or `None`. A person sees what is kept in any state."""
         if not is_id(memory_id):
             return None
-        query = self._current().where(MemoryRow.id == memory_id, self._rights.may_see(caller, now=now))
+        query = self._versions(PRESENT).where(
+            MemoryRow.id == memory_id, self._rights.may_see(caller, now=now)
+        )
+        return next(iter(self._open_all(self._session.exec(query).all(), now=now)), None)
+
+    def find(self, memory_id: str, *, now: datetime) -> Memory | None:
+        """Answer a memory of the tenant as it stands, or `None`: no caller is asked about."""
+        query = self._versions(PRESENT).where(MemoryRow.id == memory_id)
         return next(iter(self._open_all(self._session.exec(query).all(), now=now)), None)
 
     def list_readable(
@@ -72,26 +152,13 @@ class MemoryStore:
         *,
         caller: Caller,
         now: datetime,
-        subject: str | None,
-        class_name: str | None,
-        key: str | None,
-        status: MemoryStatus | None,
+        wanted: Wanted,
+        moment: Moment = PRESENT,
     ) -> Page[Memory]:
-        """Answer what the caller may look at, newest first."""
-        query = self._current().where(self._rights.may_see(caller, now=now))
-        if subject is not None:
-            query = query.where(MemoryRow.subject_hash == self._cipher.keyed_hash(subject))
-        if class_name is not None:
-            query = query.where(MemoryRow.class_name == class_name)
-        if key is not None:
-            query = query.where(MemoryRow.key_hash == self._cipher.keyed_hash(key))
-        if status is MemoryStatus.EXPIRED:
-            ran_out = and_(col(MemoryRow.status) == MemoryStatus.ACTIVE, col(MemoryRow.expires_at) <= now)
-            query = query.where(or_(col(MemoryRow.status) == status, ran_out))
-        elif status is MemoryStatus.ACTIVE:
-            query = query.where(is_live(now))
-        elif status is not None:
-            query = query.where(MemoryRow.status == status)
+        """Answer what the caller may look at, newest first; asked about the past, as it was known then."""
+        query = self._versions(moment).where(
+            self._rights.may_see(caller, now=now, moment=moment), *self._filters(wanted, now)
+        )
         if page.after is not None:
             query = query.where(col(MemoryRow.id) < str(page.after[0]))
         pairs = self._session.exec(query.order_by(col(MemoryRow.id).desc()).limit(page.limit + 1)).all()
@@ -101,7 +168,9 @@ class MemoryStore:
     def index_passages(self, *item_ids: str) -> Sequence[IndexedMemory]:
         """Answer the current version of those of the memories that may be found at all."""
         pairs = self._session.exec(
-            self._current().where(col(MemoryRow.id).in_(item_ids), MemoryRow.status == MemoryStatus.ACTIVE)
+            self._versions(PRESENT).where(
+                col(MemoryRow.id).in_(item_ids), MemoryRow.status == MemoryStatus.ACTIVE
+            )
         ).all()
         return [_indexed(memory) for memory in self._open_all(pairs)]
 
@@ -109,7 +178,7 @@ class MemoryStore:
         """Answer the current version of those of the memories that may be found at all: no text."""
         rows = self._session.exec(
             select(MemoryRow.id, MemoryRow.version, MemoryVersionRow.content)
-            .join(MemoryVersionRow, _same_version())
+            .join(MemoryVersionRow, same_version())
             .where(
                 MemoryRow.tenant_id == self._tenant_id,
                 MemoryRow.status == MemoryStatus.ACTIVE,
@@ -131,53 +200,41 @@ class MemoryStore:
             .limit(limit)
         ).all()
 
-    def _current(self) -> Select[MemoryRow, MemoryVersionRow]:
-        return (
-            select(MemoryRow, MemoryVersionRow)
-            .join(MemoryVersionRow, _same_version())
-            .where(MemoryRow.tenant_id == self._tenant_id)
-        )
+    def _versions(self, moment: Moment) -> Select[MemoryRow, MemoryVersionRow]:
+        return select_versions(self._tenant_id, moment)
 
-    def _open_all(self, pairs: Sequence[_Pair], *, now: datetime | None = None) -> Sequence[Memory]:
-        """Open what can still be opened: of an erased person nothing is left to answer."""
-        found = []
-        for memory, version in pairs:
-            try:
-                found.append(self._open(memory, version, now))
-            except TextErased:
-                continue
-        return found
+    def _open_all(self, pairs: Sequence[Pair], *, now: datetime | None = None) -> Sequence[Memory]:
+        return open_memories(pairs, cipher=self._cipher, now=now)
 
-    def _open(self, memory: MemoryRow, version: MemoryVersionRow, now: datetime | None) -> Memory:
-        status = MemoryStatus(memory.status)
-        if status is MemoryStatus.ACTIVE and now is not None and memory.expires_at <= now:
-            status = MemoryStatus.EXPIRED
-        return Memory(
-            id=memory.id,
-            version=memory.version,
-            project_id=memory.project_id,
-            class_name=memory.class_name,
-            status=status,
-            content=open_content(
-                version.content, cipher=self._cipher, place=memory_place(memory.id, version.version)
-            ),
-            purpose=memory.purpose,
-            confidence=version.confidence,
-            trust=Trust(memory.trust),
-            policy_version=memory.policy_version,
-            created_at=memory.created_at,
-            expires_at=memory.expires_at,
-            tokens=version.tokens,
-            provenance=tuple(version.provenance),
-        )
+    def _passage(self, memory: Memory) -> MemoryPassage:
+        rule = self._bundle.classes[memory.class_name]
+        key = PassageKey(memory.id, memory.version, 0)
+        return MemoryPassage(key, memory, tuple(stake.value for stake in rule.revalidate_for))
+
+    def _filters(self, wanted: Wanted, now: datetime) -> Sequence[Condition]:
+        conditions = []
+        if wanted.subject is not None:
+            conditions.append(col(MemoryRow.subject_hash) == self._cipher.keyed_hash(wanted.subject))
+        if wanted.class_name is not None:
+            conditions.append(col(MemoryRow.class_name) == wanted.class_name)
+        if wanted.key is not None:
+            conditions.append(col(MemoryRow.key_hash) == self._cipher.keyed_hash(wanted.key))
+        if wanted.conflict_group is not None:
+            conditions.append(col(MemoryRow.conflict_group) == wanted.conflict_group)
+        if wanted.status is not None:
+            conditions.append(_has_status(wanted.status, now))
+        return conditions
 
 
-def _same_version() -> ColumnElement[bool]:
-    return and_(
-        col(MemoryVersionRow.tenant_id) == col(MemoryRow.tenant_id),
-        col(MemoryVersionRow.memory_id) == col(MemoryRow.id),
-        col(MemoryVersionRow.version) == col(MemoryRow.version),
-    )
+def _has_status(status: MemoryStatus, now: datetime) -> Condition:
+    """Hold for memories that have the status now: what has run out is expired before anybody sweeps."""
+    is_marked = col(MemoryRow.status) == status
+    if status in RUNS_OUT:
+        return and_(is_marked, col(MemoryRow.expires_at) > now)
+    if status is not MemoryStatus.EXPIRED:
+        return is_marked
+    ran_out = and_(col(MemoryRow.status).in_(RUNS_OUT), col(MemoryRow.expires_at) <= now)
+    return or_(is_marked, ran_out)
 
 
 def _indexed(memory: Memory) -> IndexedMemory:

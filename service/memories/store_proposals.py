@@ -14,6 +14,7 @@ from service.identity.unit import Unit
 from service.memories.model import Content, Proposal
 from service.memories.sealing import hash_content, open_content, seal_content
 from service.memories.tables import ProposalRow
+from service.memories.valid import Validity
 from service.policies.verdict import Outcome
 from service.policies.words import Approver
 
@@ -34,6 +35,7 @@ class ProposalStore:
     def add(self, proposal: Proposal, content: Content) -> None:
         """Keep a proposal: its words only while somebody must still read them, else a keyed hash."""
         place = _place(proposal.id, "content")
+        subjects = () if content.subject is None else (content.subject,)
         kept = proposal.outcome is Outcome.PENDING_REVIEW
         self._session.add(
             ProposalRow(
@@ -47,13 +49,22 @@ class ProposalStore:
                 outcome=proposal.outcome,
                 codes=list(proposal.codes),
                 approver=proposal.approver,
-                approvals=[],
+                approvals=list(proposal.approvals),
                 policy_version=proposal.policy_version,
                 purpose=proposal.purpose,
                 confidence=proposal.confidence,
+                valid_from=proposal.validity.since,
+                valid_until=proposal.validity.until,
                 proposer=proposal.proposer,
                 memory_id=proposal.memory_id,
                 created_at=proposal.created_at,
+                decision_reason=None
+                if proposal.decision_reason is None
+                else self._cipher.seal(
+                    proposal.decision_reason,
+                    subjects=subjects,
+                    place=_place(proposal.id, "decision_reason"),
+                ),
             )
         )
 
@@ -167,6 +178,7 @@ class ProposalStore:
             memory_id=row.memory_id,
             approvals=tuple(row.approvals),
             decision_reason=self._reason(row),
+            validity=Validity(row.valid_from, row.valid_until),
         )
 
     def _content(self, row: ProposalRow) -> Content | None:

@@ -1,8 +1,8 @@
 """Queries of one tenant's slots: what is active where, and the rows that a new memory writes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import ColumnElement, and_, func
 from sqlmodel import Session, col, select
@@ -10,19 +10,13 @@ from sqlmodel import Session, col, select
 from service.core.cipher import Cipher
 from service.core.locks import lock_names
 from service.identity.unit import Unit
-from service.memories.model import Memory, MemoryStatus, Slot
-from service.memories.sealing import hash_content, memory_place, seal_content
+from service.memories.model import OWN_ACT, Memory, MemoryStatus, Slot, Standing
+from service.memories.sealing import hash_content, memory_place, reason_place, seal_content
+from service.memories.store_versions import same_version
 from service.memories.tables import MemoryRow, MemoryVersionRow
+from service.memories.valid import Validity
 
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What is active in a slot: enough to decide what a new value does to it."""
-
-    memory_id: str
-    version: int
-    content_hash: str
-    observed_at: datetime | None
+_COUNTED: Final = (MemoryStatus.ACTIVE, MemoryStatus.PAUSED, MemoryStatus.QUARANTINED)
 
 
 class SlotStore:
@@ -44,23 +38,32 @@ class SlotStore:
 
     def standing(self, slot: Slot, *, now: datetime) -> Standing | None:
         """Answer what is active in the slot and has not expired."""
-        same = and_(
-            col(MemoryVersionRow.tenant_id) == col(MemoryRow.tenant_id),
-            col(MemoryVersionRow.memory_id) == col(MemoryRow.id),
-            col(MemoryVersionRow.version) == col(MemoryRow.version),
-        )
         found = self._session.exec(
             select(MemoryRow, MemoryVersionRow)
-            .join(MemoryVersionRow, same)
-            .where(*self._slot(slot), MemoryRow.expires_at > now)
+            .join(MemoryVersionRow, same_version())
+            .where(*self._slot(slot), MemoryRow.status == MemoryStatus.ACTIVE, MemoryRow.expires_at > now)
         ).first()
-        if found is None:
-            return None
-        memory, version = found
-        return Standing(memory.id, memory.version, version.content_hash, memory.observed_at)
+        return None if found is None else standing_of(*found)
+
+    def pauses(self, slot: Slot, content_hash: str, *, now: datetime) -> bool:
+        """Say whether a value of these words is paused in the slot: kept, and not to be learnt again."""
+        query = (
+            select(MemoryRow.id)
+            .join(MemoryVersionRow, same_version())
+            .where(
+                *self._slot(slot),
+                MemoryRow.status == MemoryStatus.PAUSED,
+                MemoryRow.expires_at > now,
+                MemoryVersionRow.content_hash == content_hash,
+            )
+        )
+        return self._session.exec(query.limit(1)).first() is not None
 
     def count_active(self, slot: Slot, *, now: datetime) -> int:
-        """Count active memories of the slot's class and person (or project)."""
+        """Count memories of the slot's class and person (or project) that are active or may be so again.
+
+        What is paused or under quarantine counts: it takes its place again without asking anybody.
+        """
         return self._session.exec(
             select(func.count())
             .select_from(MemoryRow)
@@ -68,17 +71,24 @@ class SlotStore:
                 MemoryRow.tenant_id == self._tenant_id,
                 MemoryRow.scope_key == scope_key(slot),
                 MemoryRow.class_name == slot.class_name,
-                MemoryRow.status == MemoryStatus.ACTIVE,
+                col(MemoryRow.status).in_(_COUNTED),
                 MemoryRow.expires_at > now,
             )
         ).one()
 
-    def vacate(self, slot: Slot, *, now: datetime) -> Sequence[str]:
-        """Put whatever is active in the slot out of it; answer the ids that leave."""
-        rows = self._session.exec(select(MemoryRow).where(*self._slot(slot))).all()
+    def vacate(self, slot: Slot, *, now: datetime, conflict_group: str | None) -> Sequence[str]:
+        """Put whatever is active in the slot out of it; answer the ids that leave.
+
+        What had run out before has expired then; what had not is superseded, in the `conflict_group`.
+        """
+        rows = self._session.exec(
+            select(MemoryRow).where(*self._slot(slot), MemoryRow.status == MemoryStatus.ACTIVE)
+        ).all()
         for row in rows:
-            expired = row.expires_at <= now
-            row.status = MemoryStatus.EXPIRED if expired else MemoryStatus.SUPERSEDED
+            if row.expires_at <= now:
+                row.status, row.ended_at = MemoryStatus.EXPIRED, row.expires_at
+            else:
+                row.status, row.ended_at, row.conflict_group = MemoryStatus.SUPERSEDED, now, conflict_group
             self._session.add(row)
         self._session.flush()
         return [row.id for row in rows]
@@ -106,6 +116,10 @@ class SlotStore:
                 purpose=memory.purpose,
                 trust=memory.trust,
                 policy_version=memory.policy_version,
+                lawful_basis=memory.lawful_basis,
+                conflict_group=memory.conflict_group,
+                valid_from=memory.validity.since,
+                valid_until=memory.validity.until,
                 observed_at=observed_at,
                 created_at=memory.created_at,
                 confirmed_at=memory.created_at,
@@ -114,19 +128,7 @@ class SlotStore:
         )
         self._session.flush()
         self._session.add(
-            MemoryVersionRow(
-                tenant_id=self._tenant_id,
-                memory_id=memory.id,
-                version=memory.version,
-                content=seal_content(memory.content, cipher=self._cipher, place=memory_place(memory.id, 1)),
-                content_hash=hash_content(memory.content, cipher=self._cipher),
-                provenance=[dict(source) for source in memory.provenance],
-                confidence=memory.confidence,
-                tokens=memory.tokens,
-                act="proposed",
-                by=by,
-                at=memory.created_at,
-            )
+            version_row(memory, self._tenant_id, self._cipher, act="proposed", by=by, at=memory.created_at)
         )
         self._session.flush()
 
@@ -171,10 +173,56 @@ class SlotStore:
             col(MemoryRow.scope_key) == scope_key(slot),
             col(MemoryRow.class_name) == slot.class_name,
             col(MemoryRow.key_hash) == slot.key_hash,
-            col(MemoryRow.status) == MemoryStatus.ACTIVE,
         )
 
 
 def scope_key(slot: Slot) -> str:
     """Answer whose slot it is: the person's keyed hash, or the project's id."""
     return slot.subject_hash or slot.project_id
+
+
+def standing_of(memory: MemoryRow, version: MemoryVersionRow) -> Standing:
+    """Answer what a memory's current version is compared with."""
+    return Standing(
+        memory_id=memory.id,
+        version=memory.version,
+        content_hash=version.content_hash,
+        observed_at=memory.observed_at,
+        validity=Validity(version.valid_from, version.valid_until),
+        conflict_group=memory.conflict_group,
+        by=version.by,
+        is_own_act=any(source.get("kind") == OWN_ACT for source in version.provenance),
+    )
+
+
+def version_row(
+    memory: Memory,
+    tenant_id: str,
+    cipher: Cipher,
+    *,
+    act: str,
+    by: str,
+    at: datetime,
+    reason: str | None = None,
+) -> MemoryVersionRow:
+    """Answer the row of a memory's version, its words sealed under the person's key."""
+    content = memory.content
+    subjects = () if content.subject is None else (content.subject,)
+    place = reason_place(memory.id, memory.version)
+    return MemoryVersionRow(
+        tenant_id=tenant_id,
+        memory_id=memory.id,
+        version=memory.version,
+        content=seal_content(content, cipher=cipher, place=memory_place(memory.id, memory.version)),
+        content_hash=hash_content(content, cipher=cipher),
+        provenance=[dict(source) for source in memory.provenance],
+        confidence=memory.confidence,
+        trust=memory.trust,
+        tokens=memory.tokens,
+        act=act,
+        by=by,
+        reason=None if reason is None else cipher.seal(reason, subjects=subjects, place=place),
+        valid_from=memory.validity.since,
+        valid_until=memory.validity.until,
+        at=at,
+    )

@@ -83,7 +83,8 @@ def _deny_by_class(facts: ProposalFacts, memory_class: MemoryClass, bundle: Bund
 
 def _deny_people(facts: ProposalFacts, memory_class: MemoryClass) -> Iterator[Reason]:
     if (fault := _writer_fault(facts, memory_class)) is not None:
-        yield _reason(ReasonCode.WRITER_NOT_ALLOWED, fault, memory_class, "writers")
+        rule = "correctors" if facts.corrects else "writers"
+        yield _reason(ReasonCode.WRITER_NOT_ALLOWED, fault, memory_class, rule)
     if memory_class.consent_needed and not facts.consent_given:
         message = "the subject has not consented to this purpose"
         yield _reason(ReasonCode.CONSENT_MISSING, message, memory_class, "consent_needed")
@@ -116,8 +117,8 @@ def _deny_beside_what_stands(facts: ProposalFacts, memory_class: MemoryClass) ->
 
 
 def _writer_fault(facts: ProposalFacts, memory_class: MemoryClass) -> str | None:
-    if facts.proposer_role not in memory_class.writers:
-        return "this role may not propose memories of the class"
+    if facts.proposer_role not in (memory_class.correctors if facts.corrects else memory_class.writers):
+        return f"this role may not {'correct' if facts.corrects else 'propose'} memories of the class"
     if memory_class.scope is ClassScope.USER and not (facts.subject and facts.acts_for_subject):
         return "a person's memory is proposed by that person or in their name"
     if facts.execution_memory_mode not in (None, MemoryMode.READ_WRITE):
@@ -142,6 +143,8 @@ def _deny_sources(
 
 
 def _comes_from(source: SourceFacts, allowed: MemorySources, bundle: Bundle) -> bool:
+    if source.is_act:
+        return True
     if source.kind not in allowed.provenance:
         return False
     uri = TURN_URI if source.kind is ProvenanceKind.TURN else source.uri
@@ -171,7 +174,10 @@ def _review(facts: ProposalFacts, memory_class: MemoryClass) -> Iterator[Reason]
         message = "what the subject did not say in so many words, the subject decides"
         yield _reason(ReasonCode.INFERRED, message, memory_class, "approval.automatic_when")
     differs = facts.existing in (Existing.DIFFERENT, Existing.DIFFERENT_NEWER)
-    if differs and memory_class.conflict is ConflictRule.REVIEW:
+    if differs and facts.outranked:
+        message = "the subject has put right what is remembered, and said nothing else since"
+        yield _reason(ReasonCode.CONFLICT, message, memory_class, "correctors")
+    elif differs and memory_class.conflict is ConflictRule.REVIEW:
         message = "another value is remembered under this key"
         yield _reason(ReasonCode.CONFLICT, message, memory_class, "conflict")
 

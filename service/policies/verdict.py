@@ -82,6 +82,8 @@ class SourceFacts:
     `uri` and `source_kind` are those of the evidence or observation; a turn needs neither. `speaker` is the
     turn's role. `subjects_own` says that it is a user's turn whose credential's `sub` was the subject,
     `relayed` that an agent sent it. `from_package` says that the text came out of a context package.
+    `is_act` says that it is no turn but what the subject does at this moment by their own sign-in, as in a
+    correction: that needs no other source, and every class takes it.
     """
 
     kind: ProvenanceKind
@@ -95,6 +97,7 @@ class SourceFacts:
     subjects_own: bool = False
     relayed: bool = False
     from_package: bool = False
+    is_act: bool = False
 
     @property
     def is_own_words(self) -> bool:
@@ -117,7 +120,9 @@ class ProposalFacts:
     `acts_for_subject`: the credential's person is the subject. `consent_given`: the subject's consent to
     `purpose` stands now. `refused`: the subject said that such things are never to be remembered.
     `quota_used`: active memories of this class and subject (or project).
-    `execution_memory_mode` is `None` for a proposal that comes from no execution.
+    `execution_memory_mode` is `None` for a proposal that comes from no execution. `corrects`: it changes a
+    memory rather than adding one. `outranked`: the subject wrote what is remembered, and nothing that they
+    said since is the newest source of this.
     """
 
     class_name: str
@@ -134,6 +139,8 @@ class ProposalFacts:
     quota_used: int = 0
     execution_memory_mode: MemoryMode | None = None
     refused: bool = False
+    corrects: bool = False
+    outranked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,12 @@ class TextScores:
     dense: float | None
 
     @property
+    def by_name(self) -> Mapping[str, float]:
+        """The scores as `Ranked` shows them."""
+        scores = {"fused": self.fused, "sparse": self.sparse}
+        return scores if self.dense is None else {**scores, "dense": self.dense}
+
+    @property
     def is_related(self) -> bool:
         """Whether it shares a word with the query, or points the same way."""
         return self.sparse > 0 or (self.dense is not None and self.dense >= UNRELATED_COSINE)
@@ -161,12 +167,12 @@ class Retriever:
         self._latest = (head, vector, terms)
         return vector, terms
 
-    def rank_texts(self, query: str, texts: Sequence[str]) -> Sequence[TextScores]:
+    def rank_texts(self, query: str, texts: Sequence[str], *, in_order: bool = True) -> Sequence[TextScores]:
         """Answer the scores of each text in hand, in the order given: a higher fused one is more relevant.
 
-        The same fusion as `search`, with term statistics over these texts alone. The texts stand in their
-        own order (turns of a conversation): each one's neighbours are those before and after it. At most
-        `RANKED_TEXTS_MAX`; of a long query, and of each long text, the head counts.
+        The same fusion as `search`, with term statistics over these texts alone. Where the texts stand in
+        their own order (turns of a conversation), each one's neighbours are those before and after it. At
+        most `RANKED_TEXTS_MAX`; of a long query, and of each long text, the head counts.
         """
         if len(texts) > RANKED_TEXTS_MAX:
             raise ValueError(f"at most {RANKED_TEXTS_MAX} texts are ranked at once")
@@ -179,7 +185,8 @@ class Retriever:
             None if vector is None or other is None else float(np.dot(vector, other)) for other in vectors
         ]
         last = len(texts) - 1
-        beside = [[place for place in (own - 1, own + 1) if 0 <= place <= last] for own in range(len(texts))]
+        near = (-1, 1) if in_order else ()
+        beside = [[own + step for step in near if 0 <= own + step <= last] for own in range(len(texts))]
         fused = fuse_scores(dense, sparse, beside)
         return [TextScores(*scores) for scores in zip(fused, sparse, dense, strict=True)]
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from service.wire.scalars import Answer, Id, Name, Request, ShortText, Text, When
+from service.wire.validity import WithValidity
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$")]
 """What a memory says something about: `reply_style`."""
@@ -20,15 +21,19 @@ class ProvenanceShape(Request):
     quote: Quote | None = None
 
 
-class ProposeMemory(Request):
-    """Something to be remembered."""
+Value = Annotated[Text, Field(max_length=10_000)] | int | float | bool
+"""A structured value, beside or instead of a text."""
+
+
+class ProposeMemory(WithValidity):
+    """Something to be remembered, and when it is true, if not always."""
 
     project: Name
     class_: Annotated[str, Field(alias="class", min_length=1, max_length=64, pattern=r"^[a-z][a-z0-9_]*$")]
     subject: Name | None = None
     key: Key
     text: Annotated[Text, Field(max_length=10_000)] | None = None
-    value: Annotated[Text, Field(max_length=10_000)] | int | float | bool | None = None
+    value: Value | None = None
     confidence: Annotated[float, Field(ge=0, le=1)]
     provenance: Annotated[tuple[ProvenanceShape, ...], Field(max_length=20)] = ()
     purpose: Annotated[str, Field(min_length=1, max_length=64)]
@@ -75,6 +80,8 @@ class ProposalListed(Answer):
     provenance: list[dict[str, Any]]
     purpose: str
     confidence: float
+    valid_from: When | None
+    valid_until: When | None
     proposer: str
     policy_version: str
     memory_id: str | None
@@ -96,7 +103,11 @@ class DecideProposal(Request):
 
 
 class MemoryAnswer(Answer):
-    """What is remembered, why, by whose word and until when."""
+    """What is remembered, why, by whose word and until when.
+
+    `valid_from` and `valid_until` say when it is true, `expires_at` until when it is kept. What contradicts
+    each other shares a `conflict_group`. `grace_until` is there while its subject may take a deletion back.
+    """
 
     id: str
     class_: str = Field(serialization_alias="class")
@@ -114,7 +125,12 @@ class MemoryAnswer(Answer):
     trust: str
     version: int
     created_at: When
+    confirmed_at: When
     expires_at: When
+    valid_from: When | None
+    valid_until: When | None
+    grace_until: When | None
+    conflict_group: str | None
     status: Literal["active", "paused", "expired", "superseded", "quarantined", "grace"]
     advisory: bool
     revalidate: list[str]
@@ -129,13 +145,15 @@ class MemoryPage(Answer):
 
 
 class SearchMemories(Request):
-    """A question to long-term memory."""
+    """A question to long-term memory: what is true at `as_of`, as far as it was known at `known_at`."""
 
     query: Annotated[Text, Field(min_length=1, max_length=8_000)]
     subject: Name | None = None
     project: Name | None = None
     purpose: Annotated[str, Field(min_length=1, max_length=64)]
     limit: Annotated[int, Field(ge=1, le=100)] = 10
+    as_of: When | None = None
+    known_at: When | None = None
 
 
 class MemoryFound(Answer):

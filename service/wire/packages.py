@@ -53,7 +53,10 @@ class ToolDefinition(Request):
 
 
 class BuildPackage(Request):
-    """What a package is asked for. Without `query` one is made of objective, next action, last user turn."""
+    """What a package is asked for. Without `query` one is made of objective, next action, last user turn.
+
+    `as_of` and `known_at` ask for the memories that were true, and were known, at those moments.
+    """
 
     project: Name
     execution_id: Id | None = None
@@ -68,6 +71,8 @@ class BuildPackage(Request):
     sections: dict[SectionName, SectionOverride] = Field(default_factory=dict)
     tools: Annotated[tuple[ToolDefinition, ...], Field(max_length=TOOLS_MAX)] = ()
     render: Render = "markdown"
+    as_of: When | None = None
+    known_at: When | None = None
 
     @model_validator(mode="after")
     def _names_each_tool_once(self) -> Self:
@@ -237,5 +242,7 @@ class PackageExplained(Answer):
     sections: list[ExplainedSection]
     omissions: list[ExplainedOmission]
     warnings: list[str]
+    as_of: When | None = None
+    known_at: When | None = None
     summary: list[str]
     quarantined: bool = Field(default=False, description="Something that it showed is under quarantine now.")

@@ -24,9 +24,9 @@ from service.identity.matrix import MEMORIES_OWN, MEMORIES_READ
 from service.identity.unit import Unit
 from service.memories.consent import list_consents, set_consent
 from service.memories.model import MemoryStatus, PurposeNotOfClass
-from service.memories.store import MemoryStore
+from service.memories.store import MemoryStore, Wanted
+from service.memories.valid import Moment
 from service.policies.active import active_bundle
-from service.retrieval.model import ItemKind
 from service.wire.memories import (
     ConsentAnswer,
     ConsentsAnswer,
@@ -37,6 +37,7 @@ from service.wire.memories import (
     SearchMemories,
     SetConsent,
 )
+from service.wire.scalars import When
 
 router = new_router("memories")
 
@@ -44,6 +45,8 @@ ClassName = Annotated[str | None, Query(alias="class", max_length=64)]
 PurposeName = Annotated[str, Path(max_length=64, pattern=r"^[a-z][a-z0-9_]*$")]
 SubjectName = Annotated[str | None, Query(max_length=200)]
 KeyName = Annotated[str | None, Query(max_length=100)]
+GroupId = Annotated[str | None, Query(max_length=36)]
+Instant = Annotated[When | None, Query()]
 Status = Literal["active", "paused", "expired", "superseded", "quarantined", "grace"]
 
 
@@ -56,12 +59,18 @@ def list_memories(  # noqa: PLR0917 - FastAPI passes each by name
     class_: ClassName = None,
     key: KeyName = None,
     status: Status | None = None,
+    conflict_group: GroupId = None,
+    as_of: Instant = None,
+    known_at: Instant = None,
     limit: Limit = PAGE_ITEMS_DEFAULT,
     cursor: Cursor = None,
     edge: Edge = needs(MEMORIES_READ),
 ) -> Response:
-    """Answer memories, newest first. A person sees all that is kept about them, whatever its state."""
-    page = edge.page(limit, cursor, subject, class_, key, status)
+    """Answer memories, newest first. A person sees all that is kept about them, whatever its state.
+
+    `as_of` leaves those that are true at that moment, `known_at` answers them as they were known at that one.
+    """
+    page = edge.page(limit, cursor, subject, class_, key, status, conflict_group, as_of, known_at)
 
     def work(unit: Unit) -> Reply:
         bundle = active_bundle(unit)
@@ -69,10 +78,14 @@ def list_memories(  # noqa: PLR0917 - FastAPI passes each by name
             page,
             caller=unit.caller,
             now=unit.now,
-            subject=subject,
-            class_name=class_,
-            key=key,
-            status=None if status is None else MemoryStatus(status),
+            wanted=Wanted(
+                subject=subject,
+                class_name=class_,
+                key=key,
+                status=None if status is None else MemoryStatus(status),
+                conflict_group=conflict_group,
+            ),
+            moment=Moment(as_of, known_at),
         )
         items = [memory_answer(memory, unit, bundle) for memory in found.items]
         return Reply(MemoryPage(items=items, next_cursor=found.next_cursor))
@@ -107,7 +120,10 @@ def get_memory(memory_id: PathId, edge: Edge = needs(MEMORIES_READ)) -> Response
     ),
 )
 def search(body: SearchMemories, edge: Edge = needs(MEMORIES_READ)) -> Response:
-    """Answer what may be relied on for the purpose now: the person's own and the projects'."""
+    """Answer what may be relied on for the purpose now: the person's own and the projects'.
+
+    What is true now or at `as_of`, as it is known now or was at `known_at`.
+    """
 
     def work(unit: Unit) -> Reply:
         bundle = active_bundle(unit)
@@ -126,6 +142,7 @@ def search(body: SearchMemories, edge: Edge = needs(MEMORIES_READ)) -> Response:
             unit=unit,
             retriever=edge.runtime.retriever,
             memories=MemoryStore.of(unit, bundle),
+            moment=Moment(body.as_of, body.known_at),
         )
         items = [
             MemoryFound(memory=memory_answer(ranked.item.memory, unit, bundle), scores=dict(ranked.scores))

@@ -5,8 +5,10 @@ from itertools import groupby
 from typing import Any
 
 from service.identity.unit import Unit
+from service.memories.model import OWN_ACT, ConsentAct, Decided, Memory, NewProposal, Proposal
 from service.memories.model import Citation as CitationModel
-from service.memories.model import ConsentAct, Decided, Memory, NewProposal, Proposal
+from service.memories.rules import lawful_basis_of
+from service.memories.valid import Validity
 from service.policies.model import Bundle
 from service.policies.words import ProvenanceKind
 from service.wire.memories import (
@@ -17,6 +19,7 @@ from service.wire.memories import (
     ProposalAnswer,
     ProposalListed,
     ProposeMemory,
+    ProvenanceShape,
     ReasonAnswer,
 )
 
@@ -31,11 +34,15 @@ def new_proposal(body: ProposeMemory) -> NewProposal:
         text=body.text or None,
         value=body.value,
         confidence=body.confidence,
-        citations=tuple(
-            CitationModel(ProvenanceKind(source.kind), source.id, source.quote) for source in body.provenance
-        ),
+        citations=citations_of(body.provenance),
         purpose=body.purpose,
+        validity=Validity(body.valid_from, body.valid_until),
     )
+
+
+def citations_of(sources: Sequence[ProvenanceShape]) -> tuple[CitationModel, ...]:
+    """Read the sources that a proposal or correction names."""
+    return tuple(CitationModel(ProvenanceKind(source.kind), source.id, source.quote) for source in sources)
 
 
 def proposal_answer(decided: Decided) -> ProposalAnswer:
@@ -68,6 +75,8 @@ def proposal_listed(proposal: Proposal, unit: Unit) -> ProposalListed:
         provenance=[] if content is None else [_cited(citation) for citation in content.citations],
         purpose=proposal.purpose,
         confidence=proposal.confidence,
+        valid_from=proposal.validity.since,
+        valid_until=proposal.validity.until,
         proposer=proposal.proposer,
         policy_version=proposal.policy_version,
         memory_id=proposal.memory_id,
@@ -91,17 +100,19 @@ def memory_answer(memory: Memory, unit: Unit, bundle: Bundle) -> MemoryAnswer:
         value=content.value,
         purpose=memory.purpose,
         purposes=[] if rule is None else list(rule.purposes),
-        lawful_basis=None if rule is None or rule.lawful_basis is None else rule.lawful_basis.value,
+        lawful_basis=memory.lawful_basis or lawful_basis_of(memory.class_name, bundle) or None,
         because=None if rule is None else rule.because,
         confidence=memory.confidence,
-        provenance=[
-            {**_cited(citation), **place}
-            for citation, place in zip(content.citations, memory.provenance, strict=True)
-        ],
+        provenance=_provenance(memory),
         trust=memory.trust.value,
         version=memory.version,
         created_at=memory.created_at,
+        confirmed_at=memory.confirmed_at or memory.created_at,
         expires_at=memory.expires_at,
+        valid_from=memory.validity.since,
+        valid_until=memory.validity.until,
+        grace_until=memory.grace_until,
+        conflict_group=memory.conflict_group,
         status=memory.status.value,
         advisory=True,
         revalidate=[] if rule is None else [stake.value for stake in rule.revalidate_for],
@@ -128,6 +139,15 @@ def _consent(subject: str, purpose: str, acts: list[ConsentAct]) -> ConsentAnswe
             for act in acts
         ],
     )
+
+
+def _provenance(memory: Memory) -> list[dict[str, Any]]:
+    """Answer the sources of a memory with their quotes; the subject's own act stands by itself."""
+    quotes = iter(memory.content.citations)
+    return [
+        {"quote": None, **source} if source["kind"] == OWN_ACT else {**_cited(next(quotes)), **source}
+        for source in memory.provenance
+    ]
 
 
 def _cited(citation: CitationModel) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from service.context.explain import Explanation
 from service.context.model import Item, Omission, Package, Rendering, Section, Tool
 from service.context.request import PackageRequest, SectionLimits
 from service.identity.unit import Unit
+from service.memories.valid import Moment
 from service.policies.words import SectionName
 from service.wire.packages import (
     BuildPackage,
@@ -46,6 +47,7 @@ def package_request(body: BuildPackage) -> PackageRequest:
             for tool in body.tools
         ),
         rendering=Rendering(body.render),
+        moment=Moment(body.as_of, body.known_at),
     )
 
 
