@@ -110,12 +110,16 @@ class Quarantined:
         if found is not None:
             raise ExecutionQuarantined
 
-    def newest(self, kind: str, *, count: int) -> Sequence[str]:
-        """Answer the ids of up to `count` things of a kind that are put aside, the newest first."""
+    def newest(self, kind: str, *, count: int, status: str | None = None) -> Sequence[str]:
+        """Answer the ids of up to `count` things of a kind that are put aside, the newest first.
+
+        Of memories a `status` keeps those that had it before.
+        """
+        query = select(QuarantineItemRow.item_id).where(
+            QuarantineItemRow.tenant_id == self._tenant_id, QuarantineItemRow.kind == kind
+        )
+        if status is not None:
+            query = query.where(QuarantineItemRow.status == status)
         return self._session.exec(
-            select(QuarantineItemRow.item_id)
-            .where(QuarantineItemRow.tenant_id == self._tenant_id, QuarantineItemRow.kind == kind)
-            .order_by(col(QuarantineItemRow.item_id).desc())
-            .distinct()
-            .limit(count)
+            query.order_by(col(QuarantineItemRow.item_id).desc()).distinct().limit(count)
         ).all()
