@@ -51,7 +51,7 @@ _TOLD: Final = re.compile(
     r"|(?:secret|private|api|access|auth|encryption|license|security|client)[ _-]?(?:keys?|tokens?|secret)"
     r"|login data|credentials?|zugangsdaten|client[ _-]?secret|pin(?:[ -]?code)?|recovery code"
     r"|mot de passe|contrasena|cvv2?|cvc2?)"
-    r"(?:[ ](?:for|to|of|on|fur|zum|zur|vom)(?: [\w.-]{1,40}){1,4}?)?"
+    r"(?:[ ](?:for|to|of|on|at|in|fur|zum|zur|vom|im)(?: [\w.-]{1,40}){1,4}?)?"
     r"\s{0,2}(?P<joint>[:=]{1,2}>?|->|is(?: now)?|ist(?: jetzt)?|was|lautet|heisst|est|es)\s{0,2}"
     r""
     r"(?:(?P<quote>[\"'`])(?P<quoted>[^\"'`\n]{3,100})(?P=quote)|(?P<value>[^\s\"'`<>]{3,200}))"

@@ -4,6 +4,8 @@ from typing import Annotated, Final, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
+from service.detection.proposed import detect
+from service.detection.scan import OwnRules
 from service.identity.model import Role
 from service.policies.parts import Part, Sentence
 from service.policies.verdict import (
@@ -67,7 +69,9 @@ class GivenProposal(Part):
     """Whether the credential's person is the subject."""
     text: str | None = "Prefers concise explanations"
     """The text to keep."""
-    value: bool | int | float | str | None = None
+    key: str = "reply_style"
+    """What it says something about."""
+    value: bool | int | float | str | dict[str, bool | int | float | str | list[str]] | None = None
     """The value to keep."""
     purpose: str
     """What it is to be used for."""
@@ -87,7 +91,7 @@ class GivenProposal(Part):
     """What it cites."""
 
     def facts(self) -> ProposalFacts:
-        """Answer what a judgement is made of."""
+        """Answer what a judgement is made of; the built-in detectors read what is to be kept."""
         return ProposalFacts(
             class_name=self.memory_class,
             proposer_role=self.proposer,
@@ -100,6 +104,7 @@ class GivenProposal(Part):
             provenance=tuple(source.facts() for source in self.provenance),
             consent_given=self.consent_given,
             refused=self.refused,
+            detections=detect(OwnRules(), key=self.key, text=self.text, value=self.value),
             existing=self.existing,
             quota_used=self.quota_used,
             execution_memory_mode=self.memory_mode,

@@ -1,12 +1,13 @@
 """Memory classes: what may be remembered, why, by whose word and for how long."""
 
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
 from service.identity.model import Role
 from service.policies.parts import Days, Name, Part, Sentence, leave_out_name
+from service.policies.values import ValueRule
 from service.policies.words import (
     Approver,
     ClassScope,
@@ -20,10 +21,21 @@ from service.policies.words import (
     Sensitivity,
     Stake,
     Trust,
-    ValueType,
 )
 
+KEEP_ENDED_DAYS: Final = 30
+"""What a class that says nothing gives its person to look back, and what one that is gone gave."""
+
 Confidence = Annotated[float, Field(ge=0, le=1)]
+
+Label = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\n\r]+$")]
+"""A few words that stand in a heading of a package."""
+
+Note = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n\r]+$")]
+"""A sentence that stands in a heading of a package."""
+
+ModelPattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}\*?$")]
+"""The name of a model, or the beginning of names followed by `*`."""
 
 
 class AutomaticWhen(Part):
@@ -60,6 +72,8 @@ class Expiry(Part):
     """Days after it was last used in a package."""
     last_day: date | None = None
     """A date after which none is kept, as a quoted `"YYYY-MM-DD"`; it ends with that day in UTC."""
+    keep_ended_days: Annotated[int, Field(ge=0, le=36_500)] = KEEP_ENDED_DAYS
+    """Days for which one that has expired or was superseded is kept, then it is destroyed."""
 
     def expires_at(
         self, *, created_at: datetime, confirmed_at: datetime, used_at: datetime | None = None
@@ -72,17 +86,6 @@ class Expiry(Part):
         if self.last_day is not None:
             ends.append(datetime.combine(self.last_day, time.min, UTC) + timedelta(days=1))
         return min(ends)
-
-
-class ValueRule(Part):
-    """What the text and the value of a memory may be."""
-
-    text_characters_max: Annotated[int, Field(ge=1, le=10_000)]
-    """Longest text, in characters."""
-    value_types: tuple[ValueType, ...] = ()
-    """What a structured value may be. Empty: the class takes text only."""
-    choices: tuple[str, ...] = ()
-    """The only texts that a value may be. Empty: any."""
 
 
 class MemorySources(Part):
@@ -128,11 +131,13 @@ class MemoryClass(Part):
     """What may rely on it, in words of your own (`tone`, `delivery`)."""
     revalidate_for: tuple[Stake, ...] = tuple(Stake)
     """What it must be checked anew for before it counts."""
+    revalidation_note: Note | None = None
+    """How that is done, shown with it in packages."""
     sources: MemorySources | None = None
     """What a proposal may cite."""
     confidence_min: Confidence = 1.0
     """Below this a proposal is denied."""
-    value: ValueRule = ValueRule(text_characters_max=500)
+    value: ValueRule = Field(default_factory=lambda: ValueRule(text_characters_max=500))
     """What its text and value may be."""
     approval: Approval = Approval(by=Approver.BOTH)
     """Who decides."""
@@ -150,8 +155,12 @@ class MemoryClass(Part):
     """Personal data that detectors find and that this class is for."""
     destinations: tuple[Destination, ...] = ()
     """Where its text may go."""
+    models: tuple[ModelPattern, ...] = ()
+    """The only models whose packages may hold it (`gpt-4o`, `gpt-*`). Empty: any, named or not."""
     advisory: Literal[True] = True
     """Always true: a memory is never a fact."""
+    advisory_label: Label = "advisory"
+    """The word that says so in a package."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -171,7 +180,24 @@ class MemoryClass(Part):
             raise ValueError("a project's memory has no subject who could consent: consent_needed: false")
         if self.scope is ClassScope.PROJECT and self.approval.by in (Approver.SUBJECT, Approver.BOTH):
             raise ValueError("a project's memory has no subject who could approve it")
+        if any(kind.is_special for kind in self.allowed_detections) and not self._guards_the_special():
+            raise ValueError(
+                "a class that may hold a special category (GDPR, article 9) needs sensitivity: sensitive,"
+                " consent_needed: true, and approval by subject or both without automatic_when"
+            )
         return self
+
+    def _guards_the_special(self) -> bool:
+        asks = self.approval.by in (Approver.SUBJECT, Approver.BOTH) and self.approval.automatic_when is None
+        return self.sensitivity is Sensitivity.SENSITIVE and self.consent_needed and asks
+
+    def may_be_sent_to(self, model: str | None) -> bool:
+        """Say whether a package for `model` may hold it; `None` is a request that names no model."""
+        if not self.models:
+            return True
+        return model is not None and any(
+            model.startswith(name[:-1]) if name.endswith("*") else model == name for name in self.models
+        )
 
     def takes_purpose(self, purpose: str) -> bool:
         """Say whether a proposal may name `purpose`; a refusing class takes any, to answer its refusal."""

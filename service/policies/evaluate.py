@@ -9,6 +9,7 @@ from datetime import datetime
 
 from service.policies.classes import MemoryClass, MemorySources
 from service.policies.content import content_fault
+from service.policies.detected import deny_detected, deny_secrets, review_detected
 from service.policies.model import Bundle
 from service.policies.sources import TURN_URI, find_source, lowest_trust
 from service.policies.verdict import (
@@ -44,7 +45,7 @@ def judge_proposal(facts: ProposalFacts, bundle: Bundle, now: datetime) -> Verdi
     if denials or memory_class is None or memory_class.expiry is None:
         return _verdict(Outcome.DENIED, denials, facts, bundle)
 
-    reviews = list(_review(facts, memory_class))
+    reviews = [*_review(facts, memory_class), *review_detected(facts, memory_class)]
     approver = _approver(memory_class, reviews)
     if approver is not Approver.AUTO:
         who = "a person decides" if approver is Approver.BOTH else f"the {approver.value} decides"
@@ -68,6 +69,7 @@ def _deny_anything(facts: ProposalFacts) -> Iterator[Reason]:
         yield Reason(
             ReasonCode.PROVENANCE_INVALID, "a cited source, or a quote in it, was not found", "provenance"
         )
+    yield from deny_secrets(facts)
     found = [source for source in facts.provenance if source.found]
     if found and all(source.is_model_text for source in found):
         yield Reason(ReasonCode.LOOP, "the only sources are a model's own text or a package", "provenance")
@@ -78,6 +80,7 @@ def _deny_by_class(facts: ProposalFacts, memory_class: MemoryClass, bundle: Bund
     if memory_class.sources is not None:
         yield from _deny_sources(facts, memory_class, memory_class.sources, bundle)
     yield from _deny_content(facts, memory_class)
+    yield from deny_detected(facts, memory_class)
     yield from _deny_beside_what_stands(facts, memory_class)
 
 
@@ -222,4 +225,5 @@ def _verdict(
         trust=trust,
         expires_at=expires_at,
         supersedes=facts.existing in (Existing.DIFFERENT, Existing.DIFFERENT_NEWER),
+        detections=facts.detections,
     )

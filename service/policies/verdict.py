@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from service.detection.proposed import Detected
 from service.identity.model import Role
 from service.policies.words import Approver, Authority, ProvenanceKind, Trust
 
@@ -119,6 +120,7 @@ class ProposalFacts:
 
     `acts_for_subject`: the credential's person is the subject. `consent_given`: the subject's consent to
     `purpose` stands now. `refused`: the subject said that such things are never to be remembered.
+    `detections`: what detectors found in key, text, value and quotes.
     `quota_used`: active memories of this class and subject (or project).
     `execution_memory_mode` is `None` for a proposal that comes from no execution. `corrects`: it changes a
     memory rather than adding one. `outranked`: the subject wrote what is remembered, and nothing that they
@@ -139,6 +141,7 @@ class ProposalFacts:
     quota_used: int = 0
     execution_memory_mode: MemoryMode | None = None
     refused: bool = False
+    detections: tuple[Detected, ...] = ()
     corrects: bool = False
     outranked: bool = False
 
@@ -170,6 +173,8 @@ class Verdict:
     expires_at: datetime | None
     supersedes: bool
     """Whether an approval replaces the active value of the same key."""
+    detections: tuple[Detected, ...] = ()
+    """What detectors found, for whoever decides and for the record: no words."""
 
     @property
     def codes(self) -> tuple[ReasonCode, ...]:

@@ -121,11 +121,41 @@ class Sensitivity(StrEnum):
 
 
 class Detection(StrEnum):
-    """Kinds of personal data that a class may be allowed to hold. Credentials are none of them."""
+    """Kinds of personal data that a class may be allowed to hold, as detectors name it. Secrets are none."""
 
     EMAIL = "email"
     PHONE = "phone"
     POSTAL_ADDRESS = "postal_address"
+    PAYMENT_CARD = "payment_card"
+    IBAN = "iban"
+    NATIONAL_ID = "national_id"
+    HEALTH = "health"
+    RELIGION = "religion"
+    POLITICS = "politics"
+    UNION = "union"
+    SEX_LIFE = "sex_life"
+    ETHNICITY = "ethnicity"
+    BIOMETRIC = "biometric"
+    CRIMINAL = "criminal"
+
+    @property
+    def is_special(self) -> bool:
+        """Whether the law wants more than a basis for it (GDPR, articles 9 and 10)."""
+        return self in _SPECIAL
+
+
+_SPECIAL: Final = frozenset(
+    {
+        Detection.HEALTH,
+        Detection.RELIGION,
+        Detection.POLITICS,
+        Detection.UNION,
+        Detection.SEX_LIFE,
+        Detection.ETHNICITY,
+        Detection.BIOMETRIC,
+        Detection.CRIMINAL,
+    }
+)
 
 
 class Destination(StrEnum):
@@ -142,6 +172,19 @@ class ValueType(StrEnum):
     TEXT = "text"
     NUMBER = "number"
     BOOLEAN = "boolean"
+    OBJECT = "object"
+    """Named fields, each of a type of its own."""
+
+
+class FieldType(StrEnum):
+    """What a field of a structured value may be."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    INTEGER = "integer"
+    BOOLEAN = "boolean"
+    TEXTS = "texts"
+    """A list of texts."""
 
 
 class SectionName(StrEnum):
