@@ -7,7 +7,9 @@ import pytest
 import typer
 
 from service.audit.model import Fault
+from service.core.signing import SignatureFault
 from service.entry.cli import COMMANDS, app
+from service.governance.bundle_check import BundleFault
 from service.identity.model import KeyWarning
 from service.settings import Settings
 
@@ -42,6 +44,12 @@ def test_every_command_is_documented() -> None:
 
     assert len(commands) >= 12
     assert [command for command in commands if f"`{command}" not in text] == []
+
+
+def test_every_fault_of_a_bundle_is_documented() -> None:
+    text = (DOCS / "audit.md").read_text()
+
+    assert [fault for fault in (*BundleFault, *SignatureFault) if f"`{fault}`" not in text] == []
 
 
 def test_every_fault_and_warning_is_documented() -> None:

@@ -1,6 +1,6 @@
 """The queries of one tenant's audit trail."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from sqlalchemy import bindparam, insert, update
@@ -79,6 +79,32 @@ class AuditStore:
                 col(AuditEventRow.ref) == ref,
                 col(AuditEventRow.sequence) > after,
             )
+            .order_by(col(AuditEventRow.sequence))
+            .limit(limit)
+        ).all()
+        return [link_of(row) for row in rows]
+
+    def links_about(self, kind: str, refs: Collection[str], *, limit: int) -> Sequence[Link]:
+        """Answer up to `limit` links about any of some things of one kind, oldest first."""
+        if not refs:
+            return []
+        rows = self._session.exec(
+            select(AuditEventRow)
+            .where(
+                col(AuditEventRow.tenant_id) == self._tenant_id,
+                col(AuditEventRow.kind) == kind,
+                col(AuditEventRow.ref).in_(sorted(refs)),
+            )
+            .order_by(col(AuditEventRow.sequence))
+            .limit(limit)
+        ).all()
+        return [link_of(row) for row in rows]
+
+    def links_from(self, sequence: int, *, limit: int) -> Sequence[Link]:
+        """Answer up to `limit` links of the chain from a place on, in order."""
+        rows = self._session.exec(
+            select(AuditEventRow)
+            .where(col(AuditEventRow.tenant_id) == self._tenant_id, col(AuditEventRow.sequence) >= sequence)
             .order_by(col(AuditEventRow.sequence))
             .limit(limit)
         ).all()

@@ -8,6 +8,14 @@ from service.audit.model import GENESIS_HASH, Checkpoint, Fault, Link, Verdict
 from service.audit.rules import hash_event, hash_event_of_first_form, head_text
 from service.audit.store import AuditStore
 from service.core.cipher import Cipher
+from service.core.errors import Conflict
+
+
+class ChainBroken(Conflict):
+    """The chain does not hold, so nothing is signed for it."""
+
+    code = "audit_chain_broken"
+    title = "The audit chain does not hold: run `muniment audit verify`"
 
 
 def verify_chain(

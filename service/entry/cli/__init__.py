@@ -32,6 +32,7 @@ COMMANDS: Final = MappingProxyType(
         "reindex": "service.entry.cli.index:reindex",
         "index": "service.entry.cli.index:app",
         "audit": "service.entry.cli.audit:app",
+        "bundle": "service.entry.cli.bundle:app",
         "policy": "service.entry.cli.policy:app",
         "settings": "service.entry.cli.settings_list:settings",
     }

@@ -9,9 +9,8 @@ import typer
 
 from service.audit.checkpoint import CheckpointMalformed, note_head, read_checkpoint, write_checkpoint
 from service.audit.model import Checkpoint, Fault, Verdict
-from service.audit.verify import verify_chain
+from service.audit.verify import ChainBroken, verify_chain
 from service.core.clock import format_time
-from service.core.errors import Conflict
 from service.core.signing import key_id_of, pem_of
 from service.entry.cli.opening import Registry, open_registry
 from service.entry.cli.output import AsJson, TenantName, answer
@@ -19,13 +18,6 @@ from service.entry.cli.output import AsJson, TenantName, answer
 app = typer.Typer(help="Check what was written down.", no_args_is_help=True, add_completion=False)
 
 _FILE_BYTES_MAX: Final = 100_000
-
-
-class ChainBroken(Conflict):
-    """The chain does not hold, so nothing is signed for it."""
-
-    code = "audit_chain_broken"
-    title = "The audit chain does not hold: run `muniment audit verify`"
 
 
 @app.callback()

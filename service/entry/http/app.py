@@ -17,6 +17,7 @@ from service.core.errors import Forbidden, Refusal
 from service.entry.http import (
     approvals,
     audit,
+    bundles,
     delegations,
     erasures,
     evidence,
@@ -63,6 +64,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     executions_operate.router,
     approvals.router,
     audit.router,
+    bundles.router,
     delegations.router,
     executions_recovery.router,
     memories_proposals.router,
