@@ -9,7 +9,7 @@ from sqlalchemy import insert
 from sqlmodel import Session
 
 from service.context.tables import PackageItemRow, PackageRow
-from service.core.cipher import Cipher
+from service.core.cipher import Cipher, TextErased
 from service.identity.unit import Unit
 
 
@@ -111,6 +111,9 @@ class PackageStore:
     def request_of(self, package_id: str) -> str:
         """Answer what was asked, as kept. Raises `TextErased` when the person's key has been destroyed."""
         row = self._session.get_one(PackageRow, (self._tenant_id, package_id))
+        if not row.request:
+            # The content of its run was erased; the manifest stays.
+            raise TextErased
         return self._cipher.open(row.request, place=_request_place(package_id))
 
 

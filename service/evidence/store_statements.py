@@ -3,12 +3,32 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Row, Select, String, and_, bindparam, cast, exists, select
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    String,
+    and_,
+    bindparam,
+    cast,
+    column,
+    exists,
+    or_,
+    select,
+    table,
+)
 from sqlalchemy.orm import Mapped
 from sqlmodel import col
 
 from service.core.any_of import is_any_of
-from service.evidence.tables import EvidenceChunkRow, EvidenceReaderRow, EvidenceRow, EvidenceVersionRow
+from service.core.database import UtcDateTime
+from service.evidence.tables import (
+    EvidenceChunkRow,
+    EvidenceReaderRow,
+    EvidenceRow,
+    EvidenceSubjectRow,
+    EvidenceVersionRow,
+)
 from service.identity.model import Caller
 
 AnySelect = Select[*tuple[Any, ...]]
@@ -24,6 +44,35 @@ SAME_VERSION: Final[ColumnElement[bool]] = and_(
 
 OF_TENANT: Final[ColumnElement[bool]] = col(EvidenceRow.tenant_id) == bindparam("tenant_id")
 """Binds `tenant_id`."""
+
+# Holds are written above us, in `governance`; what they hide is asked here, inside each query. One that has
+# an end is released when that comes.
+_HOLDS: Final = table(
+    "holds",
+    column("tenant_id", String),
+    column("scope", String),
+    column("ref", String),
+    column("released_at", UtcDateTime),
+)
+_IS_HELD: Final[ColumnElement[bool]] = exists(
+    select(_HOLDS.c.ref).where(
+        _HOLDS.c.tenant_id == col(EvidenceRow.tenant_id),
+        _HOLDS.c.released_at.is_(None),
+        or_(
+            and_(_HOLDS.c.scope == "evidence", _HOLDS.c.ref == col(EvidenceRow.id)),
+            and_(_HOLDS.c.scope == "project", _HOLDS.c.ref == col(EvidenceRow.project_id)),
+            and_(
+                _HOLDS.c.scope == "subject",
+                exists().where(
+                    col(EvidenceSubjectRow.tenant_id) == col(EvidenceRow.tenant_id),
+                    col(EvidenceSubjectRow.evidence_id) == col(EvidenceRow.id),
+                    col(EvidenceSubjectRow.subject_hash) == _HOLDS.c.ref,
+                ),
+            ),
+        ),
+    )
+)
+"""Keeps items that a legal hold restricts: by themselves, by a person whom they are about, by project."""
 
 LABELLED_FOR_CALLER: Final[ColumnElement[bool]] = and_(
     is_any_of(col(EvidenceRow.project_id), "project_ids"),
@@ -96,6 +145,7 @@ READABLE_PASSAGES: Final = _chunks(_live).where(
         col(EvidenceChunkRow.evidence_id), col(EvidenceChunkRow.ordinal), names="item_ids", pairs="pairs"
     ),
     LABELLED_FOR_CALLER,
+    ~_IS_HELD,
 )
 """Chunks with their text. Binds `tenant_id`, `item_ids`, `pairs` and `bound_to(caller)`."""
 
@@ -111,7 +161,7 @@ READABLE_ITEMS: Final = _live(
     *_PLACE,
     *(EvidenceRow.project_id, EvidenceVersionRow.kind, EvidenceVersionRow.authority),
     *(EvidenceVersionRow.observed_at, EvidenceVersionRow.header),
-).where(is_any_of(col(EvidenceRow.id), "item_ids"), LABELLED_FOR_CALLER)
+).where(is_any_of(col(EvidenceRow.id), "item_ids"), LABELLED_FOR_CALLER, ~_IS_HELD)
 """Items without their text. Binds `tenant_id`, `item_ids` and `bound_to(caller)`."""
 
 INDEXED_CHUNKS: Final = (

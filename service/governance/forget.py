@@ -137,7 +137,9 @@ def get_erasure(erasure_id: str, *, unit: Unit) -> Erasure:
     erasure = ErasureStore.of(unit).find(erasure_id)
     if erasure is None:
         raise NotFound
-    if erasure.requester != requester_of(unit) and SUBJECTS_ERASE not in unit.caller.scopes:
+    # Where the account was closed, the credential of who asked bears the pseudonym by now.
+    is_own = erasure.requester == requester_of(unit) or unit.caller.subject == erasure.target.pseudonym
+    if not is_own and SUBJECTS_ERASE not in unit.caller.scopes:
         raise NotFound
     return erasure
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from service.governance.model import Kind, Target
-from service.governance.stores.store_answers import ANSWERS, LINEAGE, OUTBOX, PUT_ASIDE
+from service.governance.stores.store_answers import ANSWERS, HOLDS, LINEAGE, OUTBOX, PUT_ASIDE
 from service.governance.stores.store_evidence import EVIDENCE
 from service.governance.stores.store_memories import MEMORIES, PROPOSALS
 from service.governance.stores.store_packages import PACKAGES
@@ -59,6 +59,7 @@ STORES: Final[Sequence[Store]] = (
     OUTBOX,
     LINEAGE,
     PUT_ASIDE,
+    HOLDS,
     CONSENTS,
     NAMES,
 )
@@ -82,6 +83,56 @@ NO_TEXT: Final[Mapping[str, str]] = MappingProxyType(
         "tenants": "names of tenants, which an operator gives",
     }
 )
+
+_NAMED_BY_PROGRAMS: Final = (
+    "a short name from a program or policy: it says what was done, not to whom"
+)
+_WORD_OF_OURS: Final = "one of our own words"
+
+PLAIN: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "api_keys.role": _WORD_OF_OURS,
+        "api_keys.secret_hash": "SHA-256 of a random secret",
+        "api_keys.sources": _NAMED_BY_PROGRAMS,
+        "approvals.approver_role": _WORD_OF_OURS,
+        "approvals.decider_role": _WORD_OF_OURS,
+        "approvals.kind": _NAMED_BY_PROGRAMS,
+        "approvals.moved": _WORD_OF_OURS,
+        "approvals.operation_id": _NAMED_BY_PROGRAMS,
+        "approvals.policy_version": "a version",
+        "approvals.status": _WORD_OF_OURS,
+        "candidates.artifact_hash": "of an artifact",
+        "checkpoints.status": _WORD_OF_OURS,
+        "checkpoints.transition": _WORD_OF_OURS,
+        "checks.artifact_hash": "of an artifact",
+        "checks.failure_kind": _WORD_OF_OURS,
+        "checks.grader_version": "a version",
+        "checks.requirement": _NAMED_BY_PROGRAMS,
+        "consent_acts.purpose": "a purpose of the policy",
+        "consent_acts.text_version": "the version of what the person was shown: part of the proof",
+        "effects.connector": "a connector of the settings",
+        "effects.failure": _WORD_OF_OURS,
+        "effects.kind": _NAMED_BY_PROGRAMS,
+        "effects.operation_id": _NAMED_BY_PROGRAMS,
+        "effects.request_hash": "a keyed hash",
+        "effects.settled_basis": _WORD_OF_OURS,
+        "effects.status": _WORD_OF_OURS,
+        "executions.contract_origin": _WORD_OF_OURS,
+        "executions.ended_reason": _WORD_OF_OURS,
+        "executions.memory_mode": _WORD_OF_OURS,
+        "executions.requirement_ids": _NAMED_BY_PROGRAMS,
+        "executions.retention_class": "a class of the policy",
+        "executions.status": _WORD_OF_OURS,
+        "idempotency.key_hash": "a keyed hash",
+        "idempotency.request_hash": "a keyed hash",
+        "interventions.action": _WORD_OF_OURS,
+        "interventions.operation_id": _NAMED_BY_PROGRAMS,
+        "quarantines.affected": "counts",
+        "quarantines.reason": "about a source; sealed under the tenant's key",
+        "quarantines.source_kind": _WORD_OF_OURS,
+    }
+)
+"""Columns that an erasure leaves in rows that stay, and why. Ids of ours need no reason."""
 
 
 def stores_of(kind: Kind) -> Sequence[Store]:

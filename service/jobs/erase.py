@@ -24,7 +24,7 @@ from service.retrieval.ports import VectorIndex
 _ROUNDS_MAX: Final = 20
 """How often one attempt begins again because something arrived meanwhile."""
 _ASKED_AGAIN_AFTER: Final = timedelta(hours=1)
-"""How long an erasure that a hold keeps from beginning waits before it asks again."""
+"""How long an erasure waits before it tries again that a hold keeps from beginning, or that failed."""
 _NODES_AT_ONCE: Final = 1_000
 _INDEXED: Final = (ItemKind.MEMORY, ItemKind.EVIDENCE)
 
@@ -68,6 +68,9 @@ class Eraser:
                 is_last = message.attempts >= ATTEMPTS_MAX and not isinstance(failure, Unavailable)
                 with self._units.write(tenant_id) as unit:
                     note_failure(erasure_id, _code_of(failure), is_last=is_last, unit=unit)
+                    if is_last:
+                        # Its message dies with this attempt, and the law's month goes on.
+                        unit.stage_at(ERASE_TOPIC, unit.now + _ASKED_AGAIN_AFTER, erasure_id=erasure_id)
                 raise
         if kinds & CLOSED_OVER:
             self._clean_up()

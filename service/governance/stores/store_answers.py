@@ -11,6 +11,7 @@ from service.core.outbox import OutboxRow
 from service.core.quarantined import QuarantineItemRow
 from service.governance.model import Kind
 from service.governance.stores.store_rows import Reach, Rows, RowStore, emptied
+from service.governance.tables import HoldRow
 
 
 def _answers(reach: Reach) -> ColumnElement[bool]:
@@ -69,4 +70,16 @@ PUT_ASIDE: Final = RowStore(
     "quarantines",
     (Rows(QuarantineItemRow, _put_aside),),
     note="A quarantine's reason, sealed under the tenant's key, stays: it is about a source.",
+)
+
+
+def _released(reach: Reach) -> ColumnElement[bool]:
+    named = or_(col(HoldRow.ref) == reach.target.ref, col(HoldRow.ref).in_(reach.items()))
+    return and_(col(HoldRow.released_at).is_not(None), named)
+
+
+HOLDS: Final = RowStore(
+    "holds",
+    (Rows(HoldRow, _released),),
+    note="A hold that stands keeps the erasure from beginning; one over a whole project names nobody.",
 )

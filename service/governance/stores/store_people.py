@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, case, false, func, literal, or_
+from sqlalchemy import ColumnElement, case, false, func, literal, or_, select
 from sqlmodel import SQLModel, col
 
 from service.context.tables import PackageRow
@@ -38,8 +38,16 @@ def _about(column: Any) -> Any:  # noqa: ANN401 - a column of any of the row cla
 def _acts_apart(reach: Reach) -> Values:
     # Who shows that consent was given, as the law asks, computes this again from the person's name and the
     # erasure; nobody finds it by the person alone, and who comes back begins without a history.
-    name = f"erasure/{reach.target.erasure_id}/{reach.subject}"
-    return {"subject_hash": reach.cipher.keyed_hash(name), "by": reach.target.pseudonym}
+    apart = reach.cipher.keyed_hash(f"erasure/{reach.target.erasure_id}/{reach.subject}")
+    # What was done while the job ran comes after what stands apart already.
+    newest = select(func.coalesce(func.max(col(ConsentActRow.revision)), 0)).where(
+        col(ConsentActRow.tenant_id) == reach.tenant_id, col(ConsentActRow.subject_hash) == apart
+    )
+    return {
+        "subject_hash": apart,
+        "revision": col(ConsentActRow.revision) + newest.scalar_subquery(),
+        "by": reach.target.pseudonym,
+    }
 
 
 CONSENTS: Final = RowStore(
