@@ -49,6 +49,12 @@ class Settings(BaseSettings):
     )
     host: str = Field(default="127.0.0.1", description="Address that `serve` listens on.")
     port: int = Field(default=8080, ge=0, le=65_535, description="Port that `serve` listens on; 0 picks one.")
+    metrics_port: int | None = Field(
+        default=None,
+        ge=0,
+        le=65_535,
+        description="Port that `/metrics` listens on, at the same address; 0 picks one. Without it: none.",
+    )
     worker_enabled: bool = Field(default=True, description="Whether this process delivers the outbox.")
     requests_per_minute: int = Field(
         default=6_000, ge=1, description="Requests that one credential may make in a minute before 429."

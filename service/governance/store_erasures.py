@@ -73,7 +73,7 @@ class ErasureStore:
                 ErasureRow.tenant_id == self._tenant_id,
                 ErasureRow.kind == kind,
                 ErasureRow.ref == ref,
-                _is_open(),
+                is_open(),
             )
         ).first()
         return None if row is None else self._erasure(row)
@@ -99,7 +99,7 @@ class ErasureStore:
             .select_from(ErasureRow)
             .where(
                 ErasureRow.tenant_id == self._tenant_id,
-                _is_open(),
+                is_open(),
                 col(ErasureRow.due_at) < now,
             )
         ).one()
@@ -126,7 +126,8 @@ class ErasureStore:
         )
 
 
-def _is_open() -> ColumnElement[bool]:
+def is_open() -> ColumnElement[bool]:
+    """Hold for erasures that have not ended and were not taken back."""
     return and_(
         col(ErasureRow.status).in_(sorted(OPEN)),
         or_(col(ErasureRow.failure).is_(None), col(ErasureRow.failure) != TAKEN_BACK),

@@ -46,7 +46,7 @@ from service.entry.http.openapi import install
 from service.entry.http.problems import problem_response
 from service.entry.http.refusals import record_forbidden
 from service.entry.http.route import API_PREFIX, EdgeRoute
-from service.entry.http.shell import Shell
+from service.entry.http.shell import Saw, Shell
 from service.entry.http.state import state_of
 from service.jobs.delivery_workers import DeliveryWorkers
 from service.jobs.relay import Relay
@@ -80,10 +80,13 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 """Every capability's routes. A new one adds its line here and gets all conventions with it."""
 
 
-def create_app(runtime: Runtime, *, extra_routers: Sequence[APIRouter] = ()) -> FastAPI:
+def create_app(
+    runtime: Runtime, *, extra_routers: Sequence[APIRouter] = (), saw: Saw | None = None
+) -> FastAPI:
     """Answer the application over a runtime that the caller closes. `extra_routers` are for tests.
 
-    Layers from the outside: shell (id, log, last answer), authentication, rate, routing.
+    Layers from the outside: shell (id, log, last answer), authentication, rate, routing. `saw` is told of
+    each request that was answered.
     """
     app = FastAPI(
         title="Muniment",
@@ -97,7 +100,7 @@ def create_app(runtime: Runtime, *, extra_routers: Sequence[APIRouter] = ()) -> 
         # FastAPI's own spans carry query strings and its logs the text of exceptions.
         telemetry={"tracing": False, "metrics": False, "logs": False},
         middleware=[
-            Middleware(Shell, ids=runtime.ids),
+            Middleware(Shell, ids=runtime.ids, saw=saw),
             Middleware(Authenticate, runtime=runtime),
             Middleware(RateLimit, requests_per_minute=runtime.settings.requests_per_minute),
         ],

@@ -4,6 +4,7 @@ import logging
 import signal
 import socket
 import sys
+from contextlib import ExitStack
 from types import FrameType
 from typing import Final, NoReturn
 
@@ -11,8 +12,9 @@ import structlog
 import uvicorn
 
 from service.entry.http.app import create_app
+from service.entry.http.shell import Saw
 from service.settings import Settings
-from service.wiring import build
+from service.wiring import Runtime, build
 
 _STOP_SECONDS_MAX: Final = 20
 """How long requests under way may take to end once the process is told to stop."""
@@ -26,28 +28,39 @@ def serve(settings: Settings) -> None:
     folder and `OSError` when the address is taken, each before anything is served.
     """
     configure_logs()
-    listening = _listen(settings.host, settings.port)
-    try:
+    with ExitStack() as opened:
+        listening = _listen(settings.host, settings.port)
+        opened.callback(listening.close)
         runtime = build(settings)
-        try:
-            runtime.warm_up()
-            config = uvicorn.Config(
-                create_app(runtime),
-                timeout_graceful_shutdown=_STOP_SECONDS_MAX,
-                access_log=False,
-                log_config=None,
-                server_header=False,
-                # Our own layer writes one line for each request, without its query string.
-                proxy_headers=False,
-            )
-            signal.signal(signal.SIGINT, _end)
-            signal.signal(signal.SIGTERM, _end)
-            print(f"Muniment listens on {_address(listening)}", flush=True)  # noqa: T201 - what `serve` promises
-            uvicorn.Server(config).run(sockets=[listening])
-        finally:
-            runtime.close()
-    finally:
-        listening.close()
+        opened.callback(runtime.close)
+        runtime.warm_up()
+        config = uvicorn.Config(
+            create_app(runtime, saw=_measure(settings, runtime, opened)),
+            timeout_graceful_shutdown=_STOP_SECONDS_MAX,
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            # Our own layer writes one line for each request, without its query string.
+            proxy_headers=False,
+        )
+        signal.signal(signal.SIGINT, _end)
+        signal.signal(signal.SIGTERM, _end)
+        print(f"Muniment listens on {_address(listening)}", flush=True)  # noqa: T201 - what `serve` promises
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _measure(settings: Settings, runtime: Runtime, opened: ExitStack) -> Saw | None:
+    """Serve metrics until `opened` ends, where a port is set; answer what is to be told of requests."""
+    if settings.metrics_port is None:
+        return None
+    # The vendor's package is loaded only where somebody looks.
+    from service.entry.metrics.listen import build_metrics, listen  # noqa: PLC0415
+
+    metrics = build_metrics(runtime)
+    listening = listen(metrics, host=settings.host, port=settings.metrics_port)
+    opened.callback(listening.close)
+    structlog.get_logger("muniment.metrics").info("metrics_listen", port=listening.port)
+    return metrics.requests.saw
 
 
 def _end(_signal: int, _frame: FrameType | None) -> NoReturn:

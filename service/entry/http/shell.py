@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from types import TracebackType
 from typing import Final
@@ -22,13 +22,17 @@ _CLIENT_CLOSED_REQUEST: Final = 499
 _FRAMES_MAX: Final = 20
 _log: Final = structlog.get_logger("muniment.http")
 
+Saw = Callable[[str, str, int, float], None]
+"""Is told a request's method, the template of its route, its status and how many seconds it took."""
+
 
 class Shell:
     """ASGI layer around everything. Logs hold no query string, no body and no exception's text."""
 
-    def __init__(self, app: ASGIApp, ids: IdSource) -> None:
+    def __init__(self, app: ASGIApp, ids: IdSource, saw: Saw | None = None) -> None:
         self._app = app
         self._ids = ids
+        self._saw = saw
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; what is not HTTP is passed on."""
@@ -47,12 +51,15 @@ class Shell:
             _log_fault(failure, state)
             if not answer.status:
                 await problem_response(failure, state.request_id)(scope, receive, answer.send)
+        seconds = time.perf_counter() - started
+        if self._saw is not None:
+            self._saw(scope["method"], state.route, answer.status, seconds)
         _log.info(
             "request",
             method=scope["method"] if scope["method"].isalpha() else "other",
             route=state.route,
             status=answer.status,
-            duration_ms=round((time.perf_counter() - started) * 1_000, 1),
+            duration_ms=round(seconds * 1_000, 1),
             request_id=state.request_id,
         )
 
