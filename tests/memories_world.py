@@ -22,6 +22,8 @@ class MemoryWorld:
     """Everybody's headers, made when first asked for, and the calls that most tests make."""
 
     site: Site
+    changes: dict[str, str] = field(default_factory=dict)
+    """What every class's text says otherwise than in the default policy."""
     keys: dict[tuple[str, ...], dict[str, str]] = field(default_factory=dict)
 
     def of(
@@ -85,10 +87,16 @@ class MemoryWorld:
         tenant_id = self.site.tenants[tenant]
         runtime = self.site.runtime
         with runtime.database.write(tenant_id) as session:
-            seed_bundle(session, tenant_id, read_folder(POLICIES), now=runtime.clock())
+            files = dict(read_folder(POLICIES))
+            for old, new in self.changes.items():
+                assert old in files["classes.yaml"]
+                files["classes.yaml"] = files["classes.yaml"].replace(old, new)
+            seed_bundle(session, tenant_id, files, now=runtime.clock())
 
 
 @contextmanager
-def memory_world(database: Database, folder: Path, clock: FixedClock) -> Iterator[MemoryWorld]:
+def memory_world(
+    database: Database, folder: Path, clock: FixedClock, *, changes: dict[str, str] | None = None
+) -> Iterator[MemoryWorld]:
     with open_site(database, folder, clock) as site:
-        yield MemoryWorld(site)
+        yield MemoryWorld(site, changes or {})

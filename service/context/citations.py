@@ -8,6 +8,7 @@ from typing import Final
 
 from service.core.errors import NotFound
 from service.core.ids import is_id
+from service.core.lineage import Lineage
 from service.core.quarantined import Quarantined
 from service.evidence.get import get_evidence
 from service.evidence.grep import grep_evidence
@@ -98,8 +99,32 @@ class RecordCitations:
             source_kind=evidence.source.kind,
             from_package=LineageStore.of(self._unit).stems_from(evidence.id, _FROM_PACKAGES),
         )
-        cited = Cited(facts, version=evidence.version, observed_at=evidence.source.observed_at)
+        cited = Cited(
+            facts,
+            version=evidence.version,
+            observed_at=evidence.source.observed_at,
+            memory_mode=self._mode_of_evidence(evidence.id),
+        )
         return self._quoted_in_evidence(cited, evidence.id, citation.quote)
+
+    def _mode_of_evidence(self, evidence_id: str) -> MemoryMode | None:
+        """Answer the strictest memory mode of the runs that observed it, or what it was made from.
+
+        `None` where no run did. What cannot be looked up counts as `off`: citing the evidence is no way
+        round what the run was opened for.
+        """
+        family = LineageStore.of(self._unit).family_of(evidence_id)
+        if family is None:
+            return MemoryMode.OFF
+        sources = Lineage(self._unit.session, self._unit.tenant_id).sources_of("evidence", family)
+        modes = {self._mode_of_observation(node.id) for node in sources if node.kind == "observation"}
+        return min(modes, key=list(MemoryMode).index, default=None)
+
+    def _mode_of_observation(self, observation_id: str) -> MemoryMode:
+        seen = self._executions.find_observation(observation_id)
+        if seen is None:
+            return MemoryMode.OFF
+        return MemoryMode(self._executions.get(seen.execution_id).memory_mode.value)
 
     def _quoted_in_evidence(self, cited: Cited, evidence_id: str, quote: str | None) -> Cited:
         if not quote:

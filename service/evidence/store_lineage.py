@@ -55,6 +55,19 @@ class LineageStore:
             seen |= level
         return bool(level)
 
+    def family_of(self, evidence_id: str) -> Collection[str] | None:
+        """Answer an item and all items that it was made from; `None` for a lineage that is too long.
+
+        All versions count, whoever may read them.
+        """
+        seen, level = {evidence_id}, {evidence_id}
+        while level and len(seen) <= LINEAGE_ITEMS_MAX:
+            known = {"tenant_id": self._tenant_id, "item_ids": sorted(level)}
+            parents = self._session.exec(_PARENTS, params=known).all()
+            level = {ref_id for kind, ref_id in parents if kind == "evidence"} - seen
+            seen |= level
+        return None if level else seen
+
     def made_from(self, kind: str, item_ids: Collection[str]) -> Sequence[str]:
         """Answer the evidence of which any version was made directly from one of these, in order."""
         if not item_ids:
