@@ -1,12 +1,14 @@
 """Legal holds: what one names is not destroyed, and not used either, while it stands."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import NotFound
+from service.core.idempotency import IdempotencyStore
 from service.core.ids import is_id
 from service.core.paging import Page, PageRequest
 from service.governance.model import Held, Hold, HoldEnded, HoldScope, Target
@@ -37,6 +39,8 @@ def place_hold(scope: HoldScope, ref: str, *, basis: str, until: datetime | None
         created_at=unit.now,
     )
     store.add(hold)
+    # Kept answers show it no more either; of a person or project they live a day at most.
+    IdempotencyStore(unit.session, unit.tenant_id, unit.cipher).erase([hold.ref])
     if until is not None:
         unit.stage_at(HOLD_ENDED_TOPIC, until, hold_id=hold.id)
     record(unit, Action.HOLD_PLACED, kind="hold", ref=hold.id, scope=scope.value)
@@ -52,7 +56,7 @@ def release_hold(hold_id: str, *, unit: Unit) -> Hold:
         raise NotFound
     store.release(hold.id, at=unit.now, by=unit.caller.principal)
     record(unit, Action.HOLD_RELEASED, kind="hold", ref=hold.id, scope=hold.scope.value)
-    return hold
+    return replace(hold, released_at=unit.now)
 
 
 def end_hold(hold_id: str, *, unit: Unit) -> None:

@@ -1,0 +1,127 @@
+"""A class may give a deleted memory a time of grace: hidden at once, restorable until then, then destroyed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import FixedClock
+from erasure_world import CANARY, ErasureWorld, Traces, erasure_world
+from memories_world import POLICIES
+
+from service.core.database import Database
+from service.policies.read_folder import read_folder
+from service.policies.seed import seed_bundle
+
+
+@pytest.fixture
+def world(database: Database, tmp_path: Path, clock: FixedClock) -> Iterator[ErasureWorld]:
+    with erasure_world(database, tmp_path / "data", clock) as world:
+        with_grace(world)
+        yield world
+
+
+def with_grace(world: ErasureWorld) -> None:
+    """Give the tenant a policy whose first class gives a week of grace."""
+    site = world.memories.site
+    site.headers("user", subject="user-1")
+    files = read_folder(POLICIES)
+    classes = files["classes.yaml"].replace(
+        "    conflict: supersede", "    conflict: supersede\n    grace_days: 7", 1
+    )
+    tenant_id = site.tenants["acme"]
+    with site.runtime.database.write(tenant_id) as session:
+        seed_bundle(session, tenant_id, {**files, "classes.yaml": classes}, now=site.runtime.clock())
+
+
+def delete(world: ErasureWorld, left: Traces, expect: int = 200) -> Any:
+    return world.call("DELETE", f"/memories/{left.memory}", world.user(), expect=expect).get("receipt")
+
+
+def test_a_deleted_memory_is_hidden_for_its_time_of_grace_and_then_destroyed(
+    world: ErasureWorld, clock: FixedClock
+) -> None:
+    left = world.leave_traces()
+
+    receipt = delete(world, left)
+
+    assert (receipt["status"], receipt["stores"]) == ("pending", [])
+    assert world.memories.search(world.agent()) == []
+    assert world.call("POST", "/memory-proposals", left.keyed, left.body, expect=410)["code"] == "erased"
+    (shown,) = world.call("GET", "/memories", world.user())["items"]
+    assert (shown["status"], shown["grace_until"]) == ("grace", "2026-12-07T10:00:00Z")
+    assert delete(world, left) == receipt
+    clock.advance(days=6)
+    world.carry_out()
+    followed = world.call("GET", f"/erasures/{receipt['id']}", world.user())
+    assert (followed["status"], followed["starts_at"]) == ("pending", "2026-12-07T10:00:00Z")
+
+    clock.advance(days=2)
+    world.carry_out()
+
+    assert world.call("GET", f"/erasures/{receipt['id']}", world.user())["status"] == "completed"
+    assert world.call("GET", "/memories", world.user())["items"] == []
+
+
+def test_a_deletion_that_is_taken_back_destroys_nothing(world: ErasureWorld, clock: FixedClock) -> None:
+    left = world.leave_traces()
+    receipt = delete(world, left)
+    clock.advance(days=3)
+
+    world.call("POST", f"/memories/{left.memory}/resume", world.user())
+    clock.advance(days=5)
+    world.carry_out()
+
+    assert world.memories.search(world.agent()) == [f"Likes {CANARY}"]
+    followed = world.call("GET", f"/erasures/{receipt['id']}", world.user())
+    assert (followed["status"], followed["failure"]) == ("failed", "taken_back")
+    again = delete(world, left)
+    assert (again["status"], again["id"] != receipt["id"]) == ("pending", True)
+
+
+def test_what_is_deleted_again_waits_from_the_last_deletion_on(
+    world: ErasureWorld, clock: FixedClock
+) -> None:
+    left = world.leave_traces()
+    receipt = delete(world, left)
+    clock.advance(days=5)
+    world.call("POST", f"/memories/{left.memory}/resume", world.user())
+    again = delete(world, left)
+    path = f"/erasures/{receipt['id']}"
+
+    clock.advance(days=4)
+    world.carry_out()
+    waiting = world.call("GET", path, world.user())
+    clock.advance(days=4)
+    world.carry_out()
+
+    assert again["id"] == receipt["id"]
+    assert (waiting["status"], waiting["starts_at"]) == ("pending", "2026-12-12T10:00:00Z")
+    assert world.call("GET", path, world.user())["status"] == "completed"
+
+
+def test_a_hold_that_is_placed_in_the_time_of_grace_wins(world: ErasureWorld, clock: FixedClock) -> None:
+    left = world.leave_traces()
+    receipt = delete(world, left)
+    path = f"/erasures/{receipt['id']}"
+    body = {"scope": "memory", "ref": left.memory, "basis": "Claim 12/2026"}
+    hold = world.call("POST", "/holds", world.admin(), body, expect=201)
+
+    clock.advance(days=8)
+    world.carry_out()
+    held = world.call("GET", path, world.user())
+    world.call("DELETE", f"/holds/{hold['id']}", world.admin())
+    clock.advance(hours=2)
+    world.carry_out()
+
+    assert (held["status"], held["failure"]) == ("pending", "held")
+    assert world.call("GET", path, world.user())["status"] == "completed"
+
+
+def test_erasing_the_person_waits_for_no_grace(world: ErasureWorld) -> None:
+    left = world.leave_traces()
+    delete(world, left)
+
+    assert world.erase_subject()["status"] == "completed"
+
+    assert world.call("GET", "/memories", world.user())["items"] == []
