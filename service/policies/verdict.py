@@ -141,8 +141,6 @@ class ProposalFacts:
     quota_used: int = 0
     execution_memory_mode: MemoryMode | None = None
     refused: bool = False
-    corrects: bool = False
-    outranked: bool = False
     detections: tuple[Detected, ...] = ()
     corrects: bool = False
     outranked: bool = False
