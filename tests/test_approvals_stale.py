@@ -38,6 +38,12 @@ def _erase_evidence(people: People, evidence: str) -> None:
     assert deleted.status_code in (200, 202, 204), deleted.text
 
 
+def _quarantine_evidence(people: People, evidence: str) -> None:
+    body = {"source": f"evidence:{evidence}", "reason": "somebody else wrote it"}
+    begun = people.site.client.post("/v1/quarantines", headers=people.site.headers("reviewer"), json=body)
+    assert begun.status_code == 201, begun.text
+
+
 def _let_evidence_expire(people: People, _evidence: str) -> None:
     people.clock.advance(hours=2)
 
@@ -53,6 +59,7 @@ MOVES: list[tuple[Callable[[People, str], None], set[str], str]] = [
     (_change_evidence, {"evidence_changed"}, "stale"),
     (_supersede_evidence, {"evidence_superseded"}, "stale"),
     (_erase_evidence, {"evidence_erased"}, "stale"),
+    (_quarantine_evidence, {"evidence_quarantined"}, "stale"),
     (_let_evidence_expire, {"evidence_expired"}, "stale"),
     (_let_time_pass, {"expired", "evidence_expired"}, "expired"),
 ]

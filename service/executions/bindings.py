@@ -45,6 +45,7 @@ def evidence_now(approval: Approval, *, unit: Unit) -> Mapping[str, EvidenceNow]
             sha256=one.sha256,
             superseded=one.superseded_by is not None,
             expired=one.stale,
+            quarantined=one.quarantined,
         )
         for one in found
         if one is not None

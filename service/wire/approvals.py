@@ -21,6 +21,7 @@ Moved = Literal[
     "evidence_superseded",
     "evidence_expired",
     "evidence_erased",
+    "evidence_quarantined",
 ]
 """Which binding of an approval no longer holds."""
 

@@ -41,6 +41,7 @@ class Moved(StrEnum):
     EVIDENCE_SUPERSEDED = "evidence_superseded"
     EVIDENCE_EXPIRED = "evidence_expired"
     EVIDENCE_ERASED = "evidence_erased"
+    EVIDENCE_QUARANTINED = "evidence_quarantined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class EvidenceNow:
     sha256: str
     superseded: bool
     expired: bool
+    quarantined: bool = False
 
 
 @dataclass(frozen=True, slots=True)

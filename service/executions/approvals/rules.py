@@ -137,6 +137,8 @@ def evidence_moved(pinned: PinnedEvidence, now: EvidenceNow | None) -> Moved | N
     """Answer how a piece of evidence is no longer what was shown, or `None`."""
     if now is None:
         return Moved.EVIDENCE_ERASED
+    if now.quarantined:
+        return Moved.EVIDENCE_QUARANTINED
     if (now.version, now.sha256) != (pinned.version, pinned.sha256):
         return Moved.EVIDENCE_CHANGED
     if now.superseded:
