@@ -13,8 +13,9 @@ from sqlalchemy import text
 
 from service.adapters.keystore import KeyStore
 from service.adapters.subject_cipher import SubjectCipher, SubjectCiphers
-from service.audit.model import Action, Fault, Verdict
+from service.audit.model import GENESIS_HASH, Action, Event, Fault, Head, Link, Verdict
 from service.audit.record import record, record_refusal
+from service.audit.rules import hash_event_of_first_form, head_text
 from service.audit.store import AuditStore
 from service.audit.verify import verify_chain
 from service.core.database import Database
@@ -125,6 +126,34 @@ def test_what_was_touched_is_named(trail: Trail, statement: str, fault: Fault, f
     verdict = trail.verdict()
     assert not verdict.intact
     assert (verdict.fault, verdict.first_bad_sequence) == (fault, first_bad)
+
+
+def test_events_that_changed_places_are_noticed(trail: Trail) -> None:
+    trail.write(4)
+
+    trail.tamper("UPDATE audit_events SET sequence = 90 WHERE sequence = 2")
+    trail.tamper("UPDATE audit_events SET sequence = 2 WHERE sequence = 3")
+    trail.tamper("UPDATE audit_events SET sequence = 3 WHERE sequence = 90")
+
+    verdict = trail.verdict()
+    assert (verdict.fault, verdict.first_bad_sequence) == (Fault.LINK_BROKEN, 2)
+
+
+def test_a_chain_that_was_begun_in_the_first_form_goes_on(trail: Trail, clock: FixedClock) -> None:
+    """Its oldest events name persons as they are, and were hashed with their places in one."""
+    event = Event(clock(), "user:user-1", "key1", "", "key.revoked", "key", key("old"), {"count": 1})
+    first = hash_event_of_first_form(event, sequence=1, previous_hash=GENESIS_HASH)
+    seal = trail.ciphers.for_tenant("acme").keyed_hash(head_text(sequence=1, head_hash=first))
+    with trail.database.write("acme") as session:
+        store = AuditStore(session, "acme")
+        store.lock_head()
+        store.append([Link(1, GENESIS_HASH, first, event)], Head(1, first, seal))
+
+    trail.write(2)
+
+    assert (trail.verdict().intact, trail.verdict().events) == (True, 3)
+    trail.tamper("UPDATE audit_events SET principal = 'user:mallory' WHERE sequence = 1")
+    assert trail.verdict().first_bad_sequence == 1
 
 
 def test_a_chain_rewritten_in_the_record_alone_does_not_pass(trail: Trail) -> None:

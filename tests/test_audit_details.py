@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from service.adapters.keystore import KeyStore
 from service.adapters.subject_cipher import SubjectCipher, SubjectCiphers
-from service.audit.details import DETAILS, Kind, check_ref, kept_details, kept_request_id
+from service.audit.details import DETAILS, Detail, Kind, check_ref, kept_details, kept_request_id
 from service.audit.principals import find_kept_principal, kept_principal, named_principals
 from service.core.ids import is_id, new_id
 from service.identity.model import Caller, Role
@@ -48,7 +48,8 @@ def caller(subject: str, *, user: str | None = None, role: Role = Role.AGENT) ->
 )
 def test_what_a_caller_chose_is_hashed_or_refused(cipher: SubjectCipher, name: str, word: str) -> None:
     about = f"continue:{word}"
-    for value in [about] if DETAILS[name] is Kind.VERB else [about, word, [word]]:
+    values: list[Detail] = [about] if DETAILS[name] is Kind.VERB else [about, word, [word]]
+    for value in values:
         try:
             kept = kept_details({name: value}, cipher, names=True)
         except ValueError:

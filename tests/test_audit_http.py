@@ -11,6 +11,8 @@ from memories_world import MemoryWorld, memory_world
 from sqlalchemy import text
 from sqlmodel import select
 
+from service.adapters.subject_cipher import SubjectCiphers
+from service.audit.verify import verify_chain
 from service.core.database import Database
 from service.identity.tables import ApiKeyRow
 
@@ -57,6 +59,22 @@ def test_the_trail_itself_names_nobody(world: MemoryWorld) -> None:
     assert "user-1" not in str(rows)
 
 
+def test_once_a_persons_key_is_destroyed_the_trail_tells_nobody_who_they_were(world: MemoryWorld) -> None:
+    kept_memory(world)
+    ciphers, tenant = world.site.runtime.ciphers, world.site.tenants["acme"]
+    before = ciphers.for_tenant(tenant).pseudonym("user-1")
+    assert isinstance(ciphers, SubjectCiphers)
+
+    ciphers.keystore.destroy(tenant, "user-1")
+
+    told = str(listed(world, auditor(world), "limit=100"))
+    assert "user-1" not in told
+    assert before in told
+    assert listed(world, auditor(world), "principal=user:user-1") == []
+    with world.site.runtime.database.read(tenant) as session:
+        assert verify_chain(session, tenant, cipher=ciphers.for_tenant(tenant)).intact
+
+
 def test_filters_hold_together_and_each_alone(world: MemoryWorld, clock: FixedClock) -> None:
     memory = kept_memory(world)
     clock.advance(hours=1)
@@ -92,7 +110,8 @@ def test_pages_are_complete_under_equal_times(world: MemoryWorld, order: str) ->
     who = auditor(world)
     every = listed(world, who, f"limit=100&order={order}")
 
-    pages, cursor = [], ""
+    pages: list[dict[str, Any]] = []
+    cursor: str | None = ""
     while cursor is not None:
         page = world.call("GET", f"/audit?limit=1&order={order}{cursor and f'&cursor={cursor}'}", who)
         pages += page["items"]
