@@ -1,4 +1,4 @@
-"""A class may give a deleted memory a time of grace: hidden at once, restorable until then, then destroyed."""
+"""A class may give a deleted memory a time of grace: hidden, restorable until it ends, then destroyed."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -158,3 +158,55 @@ def test_a_large_embedded_index_is_called_large_at_start(
     open_index(folder).close()
 
     assert "embedded_index_large" in capsys.readouterr().out
+
+
+def test_a_purge_leaves_no_bytes_of_what_was_removed_and_keeps_the_rest(
+    index: EdgeIndex, folder: Path
+) -> None:
+    index.upsert("acme", [point(f"i{number}", "consent") for number in range(250)])
+    index.upsert("acme", [point("01939b5f-removed-item", "consent granted")])
+    index.delete_items("acme", ItemKind.EVIDENCE, ["01939b5f-removed-item"])
+    before = [path for path in folder.rglob("*") if path.is_file() and _holds(path, b"removed-item")]
+
+    index.purge()
+
+    assert before
+    assert [path for path in folder.rglob("*") if path.is_file() and _holds(path, b"removed-item")] == []
+    assert index.count("acme") == 250
+    index.upsert("acme", [point("later", "consent")])
+    index.close()
+    again = open_index(folder)
+    assert again.count("acme") == 251
+    again.close()
+
+
+def test_what_is_written_and_removed_while_the_index_is_purged_is_so_afterwards(index: EdgeIndex) -> None:
+    index.upsert("acme", [point(f"i{number}", "consent") for number in range(500)])
+
+    with ThreadPoolExecutor(2) as pool:
+        purging = pool.submit(index.purge)
+        for number in range(100):
+            index.delete_items("acme", ItemKind.EVIDENCE, [f"i{number}"])
+            index.upsert("acme", [point(f"new{number}", "consent")])
+        purging.result()
+
+    names = {key.item_id for key in index.list_keys("acme", ItemKind.EVIDENCE)}
+    assert names == {f"i{number}" for number in range(100, 500)} | {f"new{number}" for number in range(100)}
+
+
+def test_a_switch_that_was_broken_off_is_undone_at_the_next_start(index: EdgeIndex, folder: Path) -> None:
+    index.upsert("acme", [point("a", "consent")])
+    index.close()
+    kept = folder / index.collection
+    kept.rename(kept.with_name(f"{kept.name}.old"))
+    (folder / f"{kept.name}.beside").mkdir()
+
+    again = open_index(folder)
+
+    assert again.count("acme") == 1
+    assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == [kept.name]
+    again.close()
+
+
+def _holds(path: Path, words: bytes) -> bool:
+    return words in path.read_bytes()
