@@ -56,6 +56,21 @@ def test_all_that_was_made_from_a_page_is_put_aside_with_it(world: QuarantineWor
     }
 
 
+def test_what_one_holds_is_read_in_pages_without_loss(world: QuarantineWorld) -> None:
+    made = poisoned(world)
+    begun = world.quarantine(f"evidence:{made['page']}")
+    path = f"/quarantines/{begun['id']}"
+
+    found: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = world.call("GET", f"{path}?limit=2{cursor and f'&cursor={cursor}'}", world.reviewer)
+        found += [item["id"] for item in page["items"]]
+        cursor = page["next_cursor"]
+
+    assert sorted(found) == sorted(made.values())
+
+
 def test_what_is_put_aside_is_in_no_search_and_no_package_and_says_why(world: QuarantineWorld) -> None:
     made = poisoned(world)
     assert made["page"] in world.found()

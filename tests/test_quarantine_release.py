@@ -120,10 +120,22 @@ def test_what_was_erased_meanwhile_stays_erased(world: QuarantineWorld) -> None:
     world.call("GET", f"/memories/{memory}", world.user, expect=404)
 
 
+def test_a_source_that_is_gone_is_released_by_who_stands_beside_the_projects(world: QuarantineWorld) -> None:
+    page = world.page()
+    note = world.page("A note on fees of plot 18.", uri="doc://note", derived_from=[f"evidence:{page}"])
+    begun = world.quarantine(f"evidence:{page}")
+    deleted = world.site.client.delete(f"/v1/evidence/{page}", headers=world.agent)
+    assert deleted.status_code in (200, 202), deleted.text
+
+    world.release(begun, expect=404)
+    assert world.release(begun, who=world.of("operator", "operator-1"))["status"] == "released"
+    assert world.found() == [note]
+
+
 def test_a_repeat_never_shows_what_is_put_aside(world: QuarantineWorld) -> None:
     world.page()
     headers = {**world.agent, "Idempotency-Key": "one"}
-    body = {"project": "alpha", "purpose": "service", "query": "who pays the fees of plot 18"}
+    body: dict[str, Any] = {"project": "alpha", "purpose": "service", "query": "who pays the fees of plot 18"}
     body |= {"encoding": "o200k_base", "max_tokens": 3000, "render": "markdown"}
     first = world.call("POST", "/context-packages", headers, body, expect=201)
     assert "Harold Quince" in first["rendered"]["text"]
