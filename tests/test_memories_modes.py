@@ -98,6 +98,27 @@ def test_withdrawal_counts_for_repeats_and_for_questions_about_the_past(
     assert world.search(world.user, **past) == []
 
 
+def test_a_kept_answer_shows_no_memory_that_has_run_out_or_is_held_meanwhile(
+    world: MemoryWorld, clock: FixedClock
+) -> None:
+    memory = world.propose(world.turn())["memory"]["id"]
+    clock.advance(days=364, hours=12)
+    keyed = {**world.agent, "Idempotency-Key": "package-1"}
+    assert TEXT in package(world, keyed)
+    assert TEXT in package(world, keyed)
+    body = {"scope": "memory", "ref": memory, "basis": "a court asked for it"}
+    admin = world.of("admin", "admin-1")
+    hold = world.call("POST", "/holds", admin, body, expect=201)
+    package(world, keyed, expect=410)
+    assert world.site.client.delete(f"/v1/holds/{hold['id']}", headers=admin).is_success
+    fresh = {**world.agent, "Idempotency-Key": "package-2"}
+    assert TEXT in package(world, fresh)
+
+    clock.advance(hours=13)
+
+    package(world, fresh, expect=410)
+
+
 @pytest.mark.parametrize("scope", ["memory", "subject", "project"])
 def test_what_is_held_is_relied_on_by_nobody_and_its_person_sees_it(world: MemoryWorld, scope: str) -> None:
     memory = world.propose(world.turn())["memory"]["id"]

@@ -150,6 +150,15 @@ class IdempotencyStore:
         for ref in sorted(set(refs)):
             self._session.add(IdempotencyRefRow(tenant_id=self._tenant_id, ref=ref, key_hash=key_hash))
 
+    def refs_of(self, *, key: str) -> Sequence[str]:
+        """Answer the items whose text the answer under the key holds."""
+        return self._session.exec(
+            select(IdempotencyRefRow.ref).where(
+                col(IdempotencyRefRow.tenant_id) == self._tenant_id,
+                col(IdempotencyRefRow.key_hash) == self._cipher.keyed_hash(key),
+            )
+        ).all()
+
     def release(self, *, key: str) -> None:
         """Free a claimed key in the transaction that claimed it."""
         self._session.exec(

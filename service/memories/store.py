@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import and_, or_
+from sqlalchemy import and_, not_, or_
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import Select
 
@@ -16,7 +16,7 @@ from service.identity.model import Caller
 from service.identity.unit import Unit
 from service.memories.model import Memory, MemoryStatus, shown_text
 from service.memories.passages import IndexedMemory, MemoryPassage
-from service.memories.store_rights import Condition, Rights, is_true_at
+from service.memories.store_rights import Condition, Rights, is_held, is_true_at
 from service.memories.store_versions import RUNS_OUT, Pair, open_memories, same_version, select_versions
 from service.memories.tables import MemoryRow, MemoryVersionRow
 from service.memories.valid import PRESENT, Moment
@@ -140,6 +140,16 @@ class MemoryStore:
             MemoryRow.id == memory_id, self._rights.may_see(caller, now=now)
         )
         return next(iter(self._open_all(self._session.exec(query).all(), now=now)), None)
+
+    def hides_any(self, item_ids: Sequence[str], *, caller: Caller, now: datetime) -> bool:
+        """Say whether any of the items is a memory that has run out, is held, or may not be looked at now."""
+        hidden = or_(
+            col(MemoryRow.expires_at) <= now,
+            is_held(self._tenant_id, now),
+            not_(self._rights.may_see(caller, now=now)),
+        )
+        query = self._versions(PRESENT).where(col(MemoryRow.id).in_(item_ids), hidden)
+        return self._session.exec(query.limit(1)).first() is not None
 
     def find(self, memory_id: str, *, now: datetime) -> Memory | None:
         """Answer a memory of the tenant as it stands, or `None`: no caller is asked about."""

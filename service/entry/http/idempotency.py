@@ -6,11 +6,13 @@ from typing import Final
 
 from starlette.requests import Request
 
-from service.core.errors import Invalid
+from service.core.errors import Gone, Invalid
 from service.core.idempotency import IdempotencyStore, Kept
 from service.entry.http.reply import Answered, Reply
 from service.entry.http.state import RequestState
 from service.identity.unit import Unit
+from service.memories.store import MemoryStore
+from service.policies.active import active_bundle
 
 REPLAYED_HEADER: Final = "Idempotent-Replayed"
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
@@ -33,14 +35,14 @@ class Attempt:
     def claim(self, unit: Unit) -> Answered | None:
         """Answer the kept answer if the caller may still see it, or `None` when the work is to be done.
 
-        Raises what `IdempotencyStore.claim` raises, and `NotFound` when the answer's project is no longer
-        the caller's.
+        Raises what `IdempotencyStore.claim` raises, `NotFound` when the answer's project is no longer the
+        caller's, and `Gone` when it shows a memory that has run out or may not be shown any more.
         """
-        return _again(_store(unit).claim(key=self.key, request=self.request, now=unit.now), unit)
+        return self._again(_store(unit).claim(key=self.key, request=self.request, now=unit.now), unit)
 
     def find(self, unit: Unit) -> Answered | None:
         """Answer the kept answer as `claim` does, or `None` when there is none; claims nothing."""
-        return _again(_store(unit).find(key=self.key, request=self.request, now=unit.now), unit)
+        return self._again(_store(unit).find(key=self.key, request=self.request, now=unit.now), unit)
 
     def keep(self, unit: Unit, answered: Answered, reply: Reply) -> None:
         """Keep the answer in the transaction that did the work."""
@@ -50,6 +52,19 @@ class Attempt:
     def release(self, unit: Unit) -> None:
         """Let the key go: what was refused keeps no answer, although something else was written."""
         _store(unit).release(key=self.key)
+
+    def _again(self, kept: Kept | None, unit: Unit) -> Answered | None:
+        if kept is None:
+            return None
+        if kept.project_id is not None:
+            unit.project_of(kept.project_id)
+        refs = _store(unit).refs_of(key=self.key)
+        # What somebody does to a memory empties the answers that show it. Time, a policy and a hold do not.
+        if refs and MemoryStore.of(unit, active_bundle(unit)).hides_any(
+            refs, caller=unit.caller, now=unit.now
+        ):
+            raise Gone
+        return Answered(kept.status, {**kept.headers, REPLAYED_HEADER: "true"}, kept.body)
 
 
 def attempt_of(request: Request, state: RequestState) -> Attempt | None:
@@ -62,14 +77,6 @@ def attempt_of(request: Request, state: RequestState) -> Attempt | None:
     # No part but the last can hold a line break, so that different parts never join to the same text.
     key = "\n".join((state.caller.principal, request.method, request.url.path, keys[0]))
     return Attempt(key, f"{request.url.query}\n{state.body_digest}")
-
-
-def _again(kept: Kept | None, unit: Unit) -> Answered | None:
-    if kept is None:
-        return None
-    if kept.project_id is not None:
-        unit.project_of(kept.project_id)
-    return Answered(kept.status, {**kept.headers, REPLAYED_HEADER: "true"}, kept.body)
 
 
 def _store(unit: Unit) -> IdempotencyStore:
