@@ -39,6 +39,23 @@ def test_a_turn_leaves_the_history_with_what_was_pinned_of_it(world: QuarantineW
     assert world.text(run).count("Harold Quince") == 2
 
 
+def test_a_tool_call_goes_with_its_result(world: QuarantineWorld) -> None:
+    run = world.run()
+    call = {"id": "call-1", "name": "mail_read", "arguments": {}}
+    asked = world.say(run, "I read the mail.", role="assistant", tool_calls=[call])
+    result = world.say(run, "Pay Harold Quince.", role="tool", tool_call_id="call-1")
+    world.say(run, "What is known about plot 18?")
+    assert "mail_read" in world.text(run)
+
+    begun = world.quarantine(f"turn:{result}")
+
+    assert begun["affected"]["packages"] == 1
+    package = world.package(run)
+    assert "mail_read" not in package["rendered"]["text"]
+    assert "Quince" not in package["rendered"]["text"]
+    assert omitted(package)[asked] == "quarantined"
+
+
 def test_a_turn_takes_the_summaries_over_it_along(world: QuarantineWorld) -> None:
     run = world.run()
     first, second = world.say(run, "Pay Harold Quince."), world.say(run, "Send the report on Friday.")

@@ -51,11 +51,17 @@ def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
     run = situation.run
     if run is None:
         return []
-    return [*_offered(run, situation.query, retriever), *_put_aside(run)]
+    turns = sorted([*run.turns, *run.turns_aside], key=lambda turn: turn.sequence)
+    exchanges = list(_exchanges(turns))
+    # Whole exchanges: a tool call without its result means nothing, and no model takes it.
+    held = [one for one in exchanges if any(turn.id in run.aside for turn in one.turns)]
+    usable = [one for one in exchanges if one not in held] if held else exchanges
+    return [*_offered(usable, run, situation.query, retriever), *_put_aside(held, run)]
 
 
-def _offered(run: Run, query: str, retriever: Retriever) -> Sequence[Candidate]:
-    exchanges = list(_exchanges(run.turns))
+def _offered(
+    exchanges: Sequence[_Exchange], run: Run, query: str, retriever: Retriever
+) -> Sequence[Candidate]:
     scores = _scores(query, exchanges, retriever)
     recorded = {one.tool_call_id for one in run.observations if one.tool_call_id is not None}
     offers = [
@@ -83,9 +89,9 @@ def _offered(run: Run, query: str, retriever: Retriever) -> Sequence[Candidate]:
     ]
 
 
-def _put_aside(run: Run) -> Iterator[Candidate]:
-    """Answer what is left out since a quarantine holds it."""
-    held = [_candidate(_Exchange((turn,)), 0.0, set(), run) for turn in run.turns_aside]
+def _put_aside(exchanges: Sequence[_Exchange], run: Run) -> Iterator[Candidate]:
+    """Answer what is left out since a quarantine holds it, or a part of it."""
+    held = [_candidate(exchange, 0.0, set(), run) for exchange in exchanges]
     summary = _summary(run.summary_aside, run)
     for candidate in held if summary is None else [summary, *held]:
         yield replace(candidate, reason=OmissionReason.QUARANTINED)
