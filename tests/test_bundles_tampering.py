@@ -1,8 +1,11 @@
 """Whatever is changed in a bundle is noticed, and named."""
 
 import json
+import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +14,10 @@ from conftest import FixedClock, sqlite_record
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from memories_world import memory_world
 
-from service.core.signing import SignatureFault, key_id_of
+from service.core.signing import SignatureFault, key_id_of, pem_of
 from service.governance.bundle_check import BundleFault, Finding, check_bundle
 
+PAGE = Path(__file__).parents[1] / "docs" / "audit.md"
 BYTES_TRIED = 800
 
 
@@ -41,6 +45,18 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Taken]:
 
 def test_it_holds_as_it_was_taken(taken: Taken) -> None:
     assert taken.findings(taken.content) == []
+
+
+def test_it_holds_for_openssl_as_the_documentation_says(taken: Taken, tmp_path: Path) -> None:
+    [recipe] = re.findall(r"```sh\n(.+?)```", PAGE.read_text(), re.DOTALL)
+    (tmp_path / "bundle.json").write_bytes(taken.content)
+    (tmp_path / "KEY.pem").write_text(pem_of(taken.key))
+
+    done = subprocess.run(
+        ["/bin/sh", "-c", recipe], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stdout.strip()) == (0, "Signature Verified Successfully"), done.stderr
 
 
 def test_any_byte_that_is_changed_is_noticed(taken: Taken) -> None:
