@@ -14,6 +14,7 @@ from service.audit.details import DETAILS, Detail, Kind, check_ref, kept_details
 from service.audit.principals import find_kept_principal, kept_principal, named_principals
 from service.core.ids import is_id, new_id
 from service.identity.model import Caller, Role
+from service.policies.model import NO_BUNDLE
 
 SERVICE = Path(__file__).parents[1] / "service"
 CALLS = {"record", "trail"}
@@ -64,6 +65,14 @@ def test_a_code_is_short_and_has_nothing_that_sentences_and_addresses_have(
     for word in ("alice@example.org", "two words", "x" * 65, "tool://register", "a:b", "+44", "é", ""):
         with pytest.raises(ValueError, match=name):
             kept_details({name: word}, cipher, names=True)
+
+
+def test_a_policy_that_is_not_there_has_a_version_too_and_a_limit_is_named_by_its_reason(
+    cipher: SubjectCipher,
+) -> None:
+    details: dict[str, Detail] = {"policy_version": NO_BUNDLE.version, "limited": "source_unknown"}
+
+    assert kept_details(details, cipher, names=False) == details
 
 
 def test_the_same_choice_is_known_again_and_in_another_tenant_is_not(cipher: SubjectCipher) -> None:

@@ -23,7 +23,7 @@ _INTEGER_MAX: Final = 2**53
 """Beyond this canonical JSON (RFC 8785) is not exact."""
 _CODE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _KEY_ID: Final = re.compile(r"[a-z2-7]{16}")
-_HASH: Final = re.compile(r"(sha256:)?[0-9a-f]{64}")
+_HASH: Final = re.compile(r"(sha256:)?[0-9a-f]{64}|none")
 _ROUTE: Final = re.compile(r"[A-Z]{3,7}:/[a-z0-9_{}./-]{0,150}")
 _TRACE: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -36,7 +36,7 @@ class Kind(StrEnum):
     ID = "id"
     """An id that this service issued, or a number that it counted."""
     HASH = "hash"
-    """The hash of something long, or a keyed hash."""
+    """The hash of something long, a keyed hash, or `none`: the version of the policy where there is none."""
     NUMBER = "number"
     """A whole number, or yes or no."""
     CHOSEN = "chosen"
@@ -53,8 +53,8 @@ DETAILS: Final[Mapping[str, Kind]] = MappingProxyType(
         for kind, names in {
             Kind.CODE: (
                 "approver_role authority basis before by class_name code codes connector contract_origin"
-                " exit_status failure item_kind lawful_basis memory_mode mode moved outcome pin_kind purpose"
-                " role scope source_kind status step_name store target transition trust"
+                " exit_status failure item_kind lawful_basis limited memory_mode mode moved outcome pin_kind"
+                " purpose role scope source_kind status step_name store target transition trust"
             ),
             Kind.ID: (
                 "approval candidate check conflict_group correction erasure evidence evidence_id execution_id"
@@ -63,7 +63,7 @@ DETAILS: Final[Mapping[str, Kind]] = MappingProxyType(
             ),
             Kind.HASH: "artifact_hash digest head_hash plan policy_version subject_hash",
             Kind.NUMBER: (
-                "affected attempt attempts count evidence_count executions fencing_token granted limited"
+                "affected attempt attempts count evidence_count executions fencing_token granted"
                 " memories packages passed refused removed restored schema_version sequence summaries"
                 " tasks version versions"
             ),
