@@ -7,11 +7,12 @@ from typing import Final
 from benchmarks.airline import measure_airline
 from benchmarks.bank import measure_bank
 from benchmarks.detectors import measure_detectors
+from benchmarks.erasure import measure_erasure
 from benchmarks.growth import measure_growth
 from benchmarks.isolation import measure_isolation
 from benchmarks.speed import measure_speed
 
-_ALL: Final = ("speed", "growth", "bank", "airline", "detectors", "isolation")
+_ALL: Final = ("speed", "growth", "bank", "airline", "detectors", "isolation", "erasure")
 
 
 def main() -> None:
@@ -36,6 +37,8 @@ def main() -> None:
         measure_detectors(options.data)
     if "isolation" in which:
         measure_isolation(options.documents, options.policies)
+    if "erasure" in which:
+        measure_erasure(options.policies)
     if "airline" in which:
         if options.runs is None:
             print("airline: not measured, give --runs PATH")
