@@ -9,6 +9,7 @@ from conftest import FixedClock
 from quarantine_world import POISON, QuarantineWorld, omitted, quarantine_world
 
 from service.core.database import Database
+from service.retrieval.model import ItemKind
 
 
 @pytest.fixture
@@ -86,6 +87,21 @@ def test_what_is_put_aside_is_in_no_search_and_no_package_and_says_why(world: Qu
     assert {item_id for item_id, reason in reasons.items() if reason == "quarantined"} == held
     body = {"query": "fees in advance", "purpose": "service"}
     assert world.call("POST", "/memories/search", world.agent, body)["items"] == []
+
+
+def test_the_index_holds_nothing_of_it_until_it_is_released(world: QuarantineWorld) -> None:
+    made = poisoned(world)
+    index, tenant_id = world.site.runtime.index, world.site.tenants["acme"]
+
+    def held() -> tuple[int, int]:
+        evidence = index.count_items(tenant_id, ItemKind.EVIDENCE, [made["page"], made["note"]])
+        return evidence, index.count_items(tenant_id, ItemKind.MEMORY, [made["memory"]])
+
+    assert held() == (2, 1)
+    begun = world.quarantine(f"evidence:{made['page']}")
+    assert held() == (0, 0)
+    world.release(begun)
+    assert held() == (2, 1)
 
 
 def test_the_run_goes_on_once_its_source_is_refreshed(world: QuarantineWorld) -> None:

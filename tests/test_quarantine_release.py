@@ -120,6 +120,21 @@ def test_what_was_erased_meanwhile_stays_erased(world: QuarantineWorld) -> None:
     world.call("GET", f"/memories/{memory}", world.user, expect=404)
 
 
+def test_a_release_lifts_no_legal_hold(world: QuarantineWorld) -> None:
+    world.consent()
+    memory, admin = own_memory(world, world.turn()), world.of("admin", "admin-1")
+    begun = world.quarantine(f"memory:{memory}")
+    place = {"scope": "memory", "ref": memory, "basis": "A court asked for it", "until": None}
+    hold = world.call("POST", "/holds", admin, place, expect=201)
+
+    world.release(begun)
+
+    assert status(world, memory) == "active"
+    assert world.search(world.agent) == []
+    world.call("DELETE", f"/holds/{hold['id']}", admin)
+    assert world.search(world.agent) == ["Prefers concise explanations"]
+
+
 def test_a_source_that_is_gone_is_released_by_who_stands_beside_the_projects(world: QuarantineWorld) -> None:
     page = world.page()
     note = world.page("A note on fees of plot 18.", uri="doc://note", derived_from=[f"evidence:{page}"])
