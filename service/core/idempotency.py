@@ -187,21 +187,6 @@ class IdempotencyStore:
         )
         return int(emptied.rowcount)
 
-    def count_holding(self, refs: Sequence[str]) -> int:
-        """Count the answers that still hold text of these items: an erasure asks."""
-        holders = select(IdempotencyRefRow.key_hash).where(
-            col(IdempotencyRefRow.tenant_id) == self._tenant_id, col(IdempotencyRefRow.ref).in_(refs)
-        )
-        return len(
-            self._session.exec(
-                select(IdempotencyRow.key_hash).where(
-                    col(IdempotencyRow.tenant_id) == self._tenant_id,
-                    col(IdempotencyRow.key_hash).in_(holders),
-                    col(IdempotencyRow.body).is_not(None),
-                )
-            ).all()
-        )
-
     def _kept(self, row: IdempotencyRow, request_hash: str) -> Kept:
         if row.request_hash != request_hash:
             raise KeyReused("Send a new key, or repeat the first request unchanged.")

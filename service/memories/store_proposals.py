@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import func, or_
+from sqlalchemy import or_
 from sqlmodel import Session, col, select
 
 from service.core.cipher import Cipher, TextErased
@@ -128,37 +128,6 @@ class ProposalStore:
             query = query.where(col(ProposalRow.id) < str(page.after[0]))
         rows = self._session.exec(query.order_by(col(ProposalRow.id).desc()).limit(page.limit + 1)).all()
         return page.page([self._proposal(row) for row in rows], [(row.id,) for row in rows])
-
-    def forget_memory(self, memory_id: str) -> Sequence[str]:
-        """Empty the proposals that a memory came from; answer their ids."""
-        rows = self._session.exec(
-            select(ProposalRow).where(
-                ProposalRow.tenant_id == self._tenant_id, ProposalRow.memory_id == memory_id
-            )
-        ).all()
-        for row in rows:
-            row.content, row.content_hash, row.subject_hash, row.memory_id = None, "", "", None
-            row.decision_reason = None
-            self._session.add(row)
-        self._session.flush()
-        return [row.id for row in rows]
-
-    def count_holding(self, proposal_ids: Sequence[str]) -> int:
-        """Count those of the proposals that still hold words, or a hash of them: an erasure asks."""
-        return self._session.exec(
-            select(func.count())
-            .select_from(ProposalRow)
-            .where(
-                ProposalRow.tenant_id == self._tenant_id,
-                col(ProposalRow.id).in_(proposal_ids),
-                or_(
-                    col(ProposalRow.content).is_not(None),
-                    col(ProposalRow.decision_reason).is_not(None),
-                    col(ProposalRow.content_hash) != "",
-                    col(ProposalRow.subject_hash) != "",
-                ),
-            )
-        ).one()
 
     def _proposal(self, row: ProposalRow) -> Proposal:
         return Proposal(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, func
+from sqlalchemy import ColumnElement, func
 from sqlmodel import Session, col, select
 
 from service.core.cipher import Cipher
@@ -140,32 +140,6 @@ class SlotStore:
                 MemoryRow.subject_hash == self._cipher.keyed_hash(subject),
             )
         ).all()
-
-    def remove(self, memory_id: str) -> int:
-        """Remove a memory with all its versions; answer how many there were, none when another was first."""
-        mine = and_(col(MemoryRow.tenant_id) == self._tenant_id, col(MemoryRow.id) == memory_id)
-        if self._session.exec(select(MemoryRow.id).where(mine).with_for_update()).first() is None:
-            return 0
-        row = self._session.exec(select(MemoryRow).where(mine)).one()
-        versions = self._session.exec(
-            select(MemoryVersionRow).where(
-                MemoryVersionRow.tenant_id == self._tenant_id, MemoryVersionRow.memory_id == memory_id
-            )
-        ).all()
-        for version in versions:
-            self._session.delete(version)
-        self._session.flush()
-        self._session.delete(row)
-        self._session.flush()
-        return len(versions)
-
-    def count_versions(self, memory_id: str) -> int:
-        """Count the versions of a memory that are there, whoever may read them: an erasure asks."""
-        return self._session.exec(
-            select(func.count())
-            .select_from(MemoryVersionRow)
-            .where(MemoryVersionRow.tenant_id == self._tenant_id, MemoryVersionRow.memory_id == memory_id)
-        ).one()
 
     def _slot(self, slot: Slot) -> tuple[ColumnElement[bool], ...]:
         return (
