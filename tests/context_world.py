@@ -80,7 +80,7 @@ PROFILE: Final = Profile(
     },
 )
 BUNDLE: Final = Bundle(
-    version="sha256:test",
+    version="sha256:7e577e577e577e577e577e577e577e577e577e577e577e577e577e577e577e57",
     purposes={"service": Purpose(description="Doing what was asked.")},
     profiles={"default": PROFILE},
     instructions={INSTRUCTIONS: "Answer from the evidence.\nCite what you use.\n"},

@@ -35,7 +35,7 @@ BETA: Final = Project("01936d7e-0000-7000-8000-000000000be7", "beta")
 SEEN: Final = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
 
 BUNDLE: Final = Bundle(
-    version="sha256:test",
+    version="sha256:7e577e577e577e577e577e577e577e577e577e577e577e577e577e577e577e57",
     sources=(
         SourceRule(
             name="register",

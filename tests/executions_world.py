@@ -53,7 +53,7 @@ def _command(capability: str, approval: ApprovalNeed) -> Command:
 
 
 BUNDLE: Final = Bundle(
-    version="sha256:test",
+    version="sha256:7e577e577e577e577e577e577e577e577e577e577e577e577e577e577e577e57",
     sources=(
         SourceRule(
             name="tool", uri_prefix="tool://", trust=Trust.INTERNAL_TOOL, ceiling=Authority.TOOL_RESULT
@@ -172,7 +172,9 @@ class World:
     def plan(self, run: Execution, *tasks: DeclaredTask, version: int, who: Caller = AGENT) -> Execution:
         """Set the manifest."""
         with self.unit(who) as unit:
-            return set_manifest(run.id, tasks, expected_version=version, unit=unit)
+            return set_manifest(
+                run.id, tasks, expected_version=version, unit=unit, bundle=self.bundle
+            )
 
     def step(
         self,
