@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlmodel import Session
 
@@ -12,7 +12,11 @@ from service.core.errors import NotFound
 from service.core.ids import IdSource
 from service.core.outbox import Outbox
 from service.core.tokens import TokenCounter
+from service.detection.ports import Detector
+from service.detection.scan import OwnRules
 from service.identity.model import Caller, Project
+
+_OWN_RULES: Final = OwnRules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,7 @@ class Unit:
     tokens: TokenCounter
     request_id: str = ""
     fencing_token: int | None = None
+    detector: Detector = _OWN_RULES
 
     @property
     def tenant_id(self) -> str:

@@ -248,6 +248,7 @@ def _write_down(
         approvals=approvals if waits else (),
         decision_reason=reason if waits else None,
         validity=new.validity,
+        detections=verdict.detections,
     )
     ProposalStore.of(unit).add(proposal, content_of(new))
     record(

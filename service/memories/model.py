@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from service.core.errors import Conflict, Forbidden, Invalid
 from service.core.hashing import Json
+from service.detection.proposed import Detected, say_value
 from service.identity.model import Role
 from service.memories.valid import ALWAYS, Validity
 from service.policies.verdict import MemoryMode, Outcome, Reason, SourceFacts
@@ -154,6 +155,8 @@ class Proposal:
     decision_reason: str | None = None
     """Why a person decided as they did, in their own words; of a correction that waits, why they ask."""
     validity: Validity = ALWAYS
+    detections: tuple[Detected, ...] = ()
+    """What detectors found when it was handed in: places, no words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,4 +245,4 @@ def shown_text(content: Content) -> str:
     """Answer a memory's words; a value alone is shown with its key."""
     if content.text:
         return content.text
-    return f"{content.key}: {content.value}"
+    return f"{content.key}: {say_value(content.value)}"

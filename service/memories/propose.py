@@ -7,6 +7,7 @@ from service.audit.model import Action
 from service.audit.record import record
 from service.core.lineage import Lineage, Node
 from service.core.quarantined import Quarantined
+from service.detection.proposed import Detected, detect
 from service.identity.unit import Unit
 from service.memories.hide import hide_from_answers
 from service.memories.model import (
@@ -76,6 +77,7 @@ def propose_memory(new: NewProposal, *, unit: Unit, bundle: Bundle, citations: C
         created_at=unit.now,
         memory_id=None if memory is None else memory.id,
         validity=new.validity,
+        detections=verdict.detections,
     )
     ProposalStore.of(unit).add(proposal, content_of(new))
     record(
@@ -131,8 +133,15 @@ def judge(
         refused=new.subject is not None and RefusalStore.of(unit).stands(new.subject, new.class_name),
         corrects=corrects is not None,
         outranked=is_outranked(standing, cited, subject=new.subject),
+        detections=detected_in(new, unit=unit),
     )
     return judge_proposal(facts, bundle, unit.now)
+
+
+def detected_in(new: NewProposal, *, unit: Unit) -> tuple[Detected, ...]:
+    """Answer what detectors find in what would be kept: key, text, value and quotes."""
+    quotes = [citation.quote for citation in new.citations]
+    return detect(unit.detector, key=new.key, text=new.text, value=new.value, quotes=quotes)
 
 
 def keep(

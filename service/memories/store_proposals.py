@@ -1,6 +1,7 @@
 """Queries of one tenant's proposals."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import or_
@@ -8,6 +9,8 @@ from sqlmodel import Session, col, select
 
 from service.core.cipher import Cipher, TextErased
 from service.core.paging import Page, PageRequest
+from service.detection.model import Kind
+from service.detection.proposed import Detected
 from service.identity.matrix import PROPOSALS_DECIDE
 from service.identity.model import Caller, Role
 from service.identity.unit import Unit
@@ -53,6 +56,7 @@ class ProposalStore:
                 policy_version=proposal.policy_version,
                 purpose=proposal.purpose,
                 confidence=proposal.confidence,
+                detections=[asdict(one) for one in proposal.detections],
                 valid_from=proposal.validity.since,
                 valid_until=proposal.validity.until,
                 proposer=proposal.proposer,
@@ -148,6 +152,7 @@ class ProposalStore:
             approvals=tuple(row.approvals),
             decision_reason=self._reason(row),
             validity=Validity(row.valid_from, row.valid_until),
+            detections=tuple(Detected(**{**one, "kind": Kind(one["kind"])}) for one in row.detections),
         )
 
     def _content(self, row: ProposalRow) -> Content | None:

@@ -21,8 +21,12 @@ class ProvenanceShape(Request):
     quote: Quote | None = None
 
 
-Value = Annotated[Text, Field(max_length=10_000)] | int | float | bool
-"""A structured value, beside or instead of a text."""
+Scalar = Annotated[Text, Field(max_length=10_000)] | int | float | bool
+FieldName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+Texts = Annotated[list[Annotated[Text, Field(max_length=2_000)]], Field(max_length=100)]
+
+Value = Scalar | Annotated[dict[FieldName, Scalar | Texts], Field(max_length=32)]
+"""A structured value, beside or instead of a text: a scalar, or an object as its class describes it."""
 
 
 class ProposeMemory(WithValidity):
@@ -63,6 +67,15 @@ class ProposalAnswer(Answer):
     memory: MemoryNamed | None
 
 
+class DetectionAnswer(Answer):
+    """What a detector found: characters `start` to `end` of `key`, `text`, `value` or `quote.N`."""
+
+    place: str
+    kind: str
+    start: int
+    end: int
+
+
 class ProposalListed(Answer):
     """A proposal in a list. Its words are there while it waits; a denied one has kept none."""
 
@@ -82,6 +95,7 @@ class ProposalListed(Answer):
     confidence: float
     valid_from: When | None
     valid_until: When | None
+    detections: list[DetectionAnswer]
     proposer: str
     policy_version: str
     memory_id: str | None

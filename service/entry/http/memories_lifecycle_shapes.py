@@ -1,8 +1,9 @@
 """What corrections, histories and refusals look like outside, with their examples."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from service.core.hashing import Json
 from service.entry.http.memories_shapes import citations_of
 from service.memories.correct import Corrected, Correction
 from service.memories.model import Refused
@@ -55,7 +56,7 @@ def correction_of(body: CorrectMemory) -> Correction:
     has_window = bool({"valid_from", "valid_until"} & body.model_fields_set)
     return Correction(
         text=body.text or None,
-        value=body.value,
+        value=cast("Json", body.value),
         validity=Validity(body.valid_from, body.valid_until) if has_window else None,
         confidence=body.confidence,
         citations=citations_of(body.provenance),

@@ -1,9 +1,11 @@
 """What proposals, memories and consents look like outside."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
+from service.core.hashing import Json
 from service.identity.unit import Unit
 from service.memories.model import OWN_ACT, ConsentAct, Decided, Memory, NewProposal, Proposal
 from service.memories.model import Citation as CitationModel
@@ -14,6 +16,7 @@ from service.policies.words import ProvenanceKind
 from service.wire.memories import (
     ConsentActAnswer,
     ConsentAnswer,
+    DetectionAnswer,
     MemoryAnswer,
     MemoryNamed,
     ProposalAnswer,
@@ -32,7 +35,7 @@ def new_proposal(body: ProposeMemory) -> NewProposal:
         subject=body.subject,
         key=body.key,
         text=body.text or None,
-        value=body.value,
+        value=cast("Json", body.value),
         confidence=body.confidence,
         citations=citations_of(body.provenance),
         purpose=body.purpose,
@@ -77,6 +80,7 @@ def proposal_listed(proposal: Proposal, unit: Unit) -> ProposalListed:
         confidence=proposal.confidence,
         valid_from=proposal.validity.since,
         valid_until=proposal.validity.until,
+        detections=[DetectionAnswer(**asdict(one)) for one in proposal.detections],
         proposer=proposal.proposer,
         policy_version=proposal.policy_version,
         memory_id=proposal.memory_id,
