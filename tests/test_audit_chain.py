@@ -88,7 +88,7 @@ def test_a_chain_of_events_verifies(trail: Trail) -> None:
     trail.write(3)
     with trail.unit() as unit:
         record(unit, "key.created", kind="key", ref=key("c"), role="agent", sources=["x", "y"], project=None)
-        record(unit, "key.created", kind="key", ref=key("d"), limited=True)
+        record(unit, "key.created", kind="key", ref=key("d"), granted=True)
 
     verdict = trail.verdict()
 
