@@ -20,7 +20,7 @@ _WORDS: Final[Mapping[OmissionReason, str]] = MappingProxyType(
         OmissionReason.SUPERSEDED: "left out: a newer one of the same source stands in its place",
         OmissionReason.STALE: "left out: it was to be fresh until a time that has passed",
         OmissionReason.LOW_RELEVANCE: "left out: it shares neither words nor meaning with the query",
-        OmissionReason.PURPOSE: "left out: it may not be used for the purpose that was asked",
+        OmissionReason.PURPOSE: "left out: it may not be used for this purpose, or given to this model",
         OmissionReason.TRUST: "left out: its source is not trusted enough",
         OmissionReason.EXPIRED: "left out: it has expired",
         OmissionReason.QUARANTINED: "left out: its source is under quarantine",

@@ -94,8 +94,13 @@ def _may_be_shown(memory: MemoryPassage, situation: Situation) -> bool:
 
 def _candidate(ranked: Ranked[MemoryPassage], situation: Situation, *, is_contradicted: bool) -> Candidate:
     memory = ranked.item
+    rule = situation.bundle.classes[memory.class_name]
     expired = memory.expires_at <= situation.unit.now
+    # To hand it to another receiver is another purpose.
+    withheld = None if rule.may_be_sent_to(situation.asked.model) else OmissionReason.PURPOSE
     notes = [f"check anew for {', '.join(memory.revalidate)}"] if memory.revalidate else []
+    if rule.revalidation_note is not None:
+        notes.append(rule.revalidation_note)
     if is_contradicted:
         notes.append("in conflict: another value was in force at the time asked about")
     checked = ", ".join(notes)
@@ -106,11 +111,13 @@ def _candidate(ranked: Ranked[MemoryPassage], situation: Situation, *, is_contra
         parts=(Part(memory.key_name, memory.text),),
         sha256=hash_text(memory.text),
         cite="M",
-        group=Group(f"{memory.class_name}|{checked}", memory.class_name, checked, standing="advisory"),
+        group=Group(
+            f"{memory.class_name}|{checked}", memory.class_name, checked, standing=rule.advisory_label
+        ),
         shape=Shape.PROSE,
         card_title=memory.key_name,
         trust=memory.trust,
         advisory=memory.advisory,
         scores={name: round(value, 6) for name, value in ranked.scores.items()},
-        reason=OmissionReason.EXPIRED if expired else None,
+        reason=OmissionReason.EXPIRED if expired else withheld,
     )
