@@ -47,6 +47,7 @@ from service.jobs.indexer import Indexer, Source
 from service.jobs.lapse_approvals import LapseApprovals
 from service.jobs.reindex import repair
 from service.jobs.relay import Chore, Handler, Relay
+from service.jobs.retain import Retain
 from service.jobs.review_executions import ReviewExecutions
 from service.jobs.sweep_memories import SweepMemories
 from service.jobs.system_unit import SystemUnits
@@ -193,7 +194,7 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
         units = SystemUnits(record.database, record.ciphers, texts.tokens, clock, ids)
         outside = build_outside(settings, units)
         handlers = {**_index_handlers(indexers), **_run_handlers(units)}
-        chores: list[Chore] = [AuditCheckpoints(units, record.witness), SweepMemories(units)]
+        chores: list[Chore] = [AuditCheckpoints(units, record.witness), SweepMemories(units), Retain(units)]
         return Runtime(
             settings=settings,
             database=record.database,

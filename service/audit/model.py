@@ -37,6 +37,7 @@ class Action(StrEnum):
     EXECUTION_REVIEW_REQUIRED = "execution.review_required"
     EXECUTION_RESUMED = "execution.resumed"
     EXECUTION_UNSUPPORTED = "execution.unsupported"
+    EXECUTION_CONTENT_ENDED = "execution.content_ended"
     LEASE_GIVEN_BACK = "lease.given_back"
     CONTRACT_CONFIRMED = "contract.confirmed"
     MANIFEST_SET = "manifest.set"

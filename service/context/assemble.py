@@ -25,6 +25,7 @@ from service.context.store import ItemKey, KeptPackage, PackageStore
 from service.core.errors import Unavailable
 from service.core.quarantined import Quarantined, SourceQuarantined
 from service.core.tokens import ESTIMATE_ENCODING
+from service.executions.keep import keeps_text
 from service.identity.unit import Unit
 from service.memories.use import note_use
 from service.policies.model import Bundle
@@ -226,7 +227,9 @@ def _built(package: Package, asked: PackageRequest, situation: Situation, source
         manifest=manifest_of(package, asked, sources.versions, unit.cipher.keyed_hash),
         created_at=unit.now,
     )
-    return Built(package, kept, _request_json(asked), kept_items(package))
+    run = situation.run
+    keep = run is None or keeps_text(run.facts.execution, situation.bundle)
+    return Built(package, kept, _request_json(asked) if keep else "", kept_items(package))
 
 
 def _written(moment: datetime | None) -> str | None:

@@ -55,7 +55,10 @@ class PackageStore:
     def add(
         self, package: KeptPackage, request: str, items: frozenset[ItemKey], *, person: str | None
     ) -> None:
-        """Keep a package, its request sealed under the person it was asked for, if there is one."""
+        """Keep a package, its request sealed under the person it was asked for, if there is one.
+
+        An empty request is one whose run's retention class keeps no text.
+        """
         connection = self._session.connection()
         connection.execute(
             insert(PackageRow),
@@ -68,9 +71,7 @@ class PackageStore:
                 "built_by": package.built_by,
                 "purpose": package.purpose,
                 "digest": package.digest,
-                "request": self._cipher.seal(
-                    request, subjects=(person,) if person else (), place=_request_place(package.id)
-                ),
+                "request": self._sealed(request, package.id, person),
                 "manifest": dict(package.manifest),
                 "created_at": package.created_at,
             },
@@ -108,11 +109,17 @@ class PackageStore:
             quarantined=row.quarantine_id is not None,
         )
 
+    def _sealed(self, request: str, package_id: str, person: str | None) -> bytes:
+        if not request:
+            return b""
+        subjects = (person,) if person else ()
+        return self._cipher.seal(request, subjects=subjects, place=_request_place(package_id))
+
     def request_of(self, package_id: str) -> str:
         """Answer what was asked, as kept. Raises `TextErased` when the person's key has been destroyed."""
         row = self._session.get_one(PackageRow, (self._tenant_id, package_id))
         if not row.request:
-            # The content of its run was erased; the manifest stays.
+            # Its run keeps no text, or its content was erased; the manifest stays.
             raise TextErased
         return self._cipher.open(row.request, place=_request_place(package_id))
 

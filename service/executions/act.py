@@ -1,7 +1,8 @@
 """Effects: the intent before the act, and what became of it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from service.audit.model import Action
 from service.audit.record import record
@@ -13,6 +14,7 @@ from service.executions.commands import check_command, check_dispatch
 from service.executions.delivery.model import order_delivery
 from service.executions.delivery.refusals import ConnectorUnknown
 from service.executions.hold import hold, refuse_full
+from service.executions.keep import keeps_text
 from service.executions.ledger.model import Effect, EffectStatus, NewEffect, SettledBasis
 from service.executions.ledger.rules import EFFECT_NEXT
 from service.executions.model import EFFECTS_MAX, Execution
@@ -60,7 +62,14 @@ def intend(
     rule = check_command(new.kind, unit=unit, bundle=bundle)
     if rule.approval is ApprovalNeed.NEEDED:
         raise ApprovalNeeded
-    return write_intent(execution, new, rule, store=store, unit=unit, connectors=connectors), True
+    kept = kept_request(new, execution, rule, bundle)
+    effect = write_intent(execution, new, rule, kept=kept, store=store, unit=unit, connectors=connectors)
+    return effect, True
+
+
+def kept_request(new: NewEffect, execution: Execution, rule: Command, bundle: Bundle) -> Mapping[str, Any]:
+    """Answer what is kept of a request: its hash says enough, unless a connector has to send it."""
+    return new.request if rule.connector is not None or keeps_text(execution, bundle) else {}
 
 
 def write_intent(
@@ -68,14 +77,15 @@ def write_intent(
     new: NewEffect,
     rule: Command,
     *,
+    kept: Mapping[str, Any],
     store: ExecutionStore,
     unit: Unit,
     connectors: Connectors,
 ) -> Effect:
     """Keep a new intent of a held run, and have it delivered where the policy names a connector.
 
-    The rule must have been checked, and an approval's redemption written. Raises `RunFull`, and
-    `ConnectorUnknown` where the connector is not registered for this tenant.
+    `kept` is what `kept_request` answers of it. The rule must have been checked, and an approval's redemption
+    written. Raises `RunFull`, and `ConnectorUnknown` where the connector is not registered for this tenant.
     """
     if rule.connector is not None and connectors.find(unit.tenant_id, rule.connector) is None:
         raise ConnectorUnknown
@@ -84,7 +94,7 @@ def write_intent(
         execution_id=execution.id,
         operation_id=new.operation_id,
         kind=new.kind,
-        request=new.request,
+        request=kept,
         request_hash=_request_hash(new, unit),
         status=EffectStatus.INTENDED,
         downstream_ref=None,

@@ -11,6 +11,7 @@ from service.core.lineage import Lineage, Node
 from service.core.quarantined import Quarantined
 from service.executions.complete import complete_if_met
 from service.executions.hold import hold
+from service.executions.keep import keeps_text
 from service.executions.model import (
     REFERENCES_MAX,
     STATE_BYTES_MAX,
@@ -86,7 +87,8 @@ def checkpoint(
         updated_at=unit.now,
     )
     store.runs.save(moved)
-    store.runs.add_checkpoint(_checkpoint(moved, asked, sources, unit), person=execution.person)
+    keep = asked if keeps_text(execution, bundle) else _without_words(asked)
+    store.runs.add_checkpoint(_checkpoint(moved, keep, sources, unit), person=execution.person)
     Lineage(unit.session, unit.tenant_id).note(Node("execution", moved.id), nodes_of(sources))
     record(
         unit,
@@ -99,6 +101,11 @@ def checkpoint(
         step=moved.step,
     )
     return complete_if_met(store, moved, unit=unit, bundle=bundle, references=references)
+
+
+def _without_words(asked: NewCheckpoint) -> NewCheckpoint:
+    """Leave the state out; what it was derived from is kept beside it and stays."""
+    return asked if asked.state is None else replace(asked, state={})
 
 
 def _checkpoint(

@@ -9,6 +9,7 @@ from service.executions.approvals.refusals import ApprovalDecided, ApprovalNotYo
 from service.executions.approvals.rules import LAPSED, may_decide
 from service.executions.bindings import moved_bindings
 from service.executions.hold import refuse_ended
+from service.executions.keep import keeps_text
 from service.executions.lapse import end_moved
 from service.executions.store import ExecutionStore
 from service.identity.unit import Unit
@@ -43,7 +44,8 @@ def decide(approval_id: str, decision: Decision, *, unit: Unit, bundle: Bundle) 
         reason=decision.reason,
         updated_at=unit.now,
     )
-    store.approvals.decide(decided, person=execution.person)
+    keep = keeps_text(execution, bundle)
+    store.approvals.decide(decided, person=execution.person, keep_text=keep)
     record(
         unit,
         Action.APPROVAL_DECIDED,

@@ -11,6 +11,7 @@ from service.evidence.store import EvidenceStore
 from service.executions.acceptance.model import Candidate, Check, NewCheck
 from service.executions.complete import complete_if_met
 from service.executions.hold import refuse_ended, refuse_full
+from service.executions.keep import keeps_text
 from service.executions.model import CHECKS_MAX, Execution
 from service.executions.ports import ReferencesOf
 from service.executions.refusals import (
@@ -49,6 +50,7 @@ def grade(
     _check_output(new, unit)
     sequence = store.acceptance.next_check(execution_id)
     refuse_full(sequence - 1, CHECKS_MAX)
+    keep = keeps_text(execution, bundle)
     check = Check(
         id=unit.ids(),
         execution_id=execution.id,
@@ -61,9 +63,9 @@ def grade(
         grader_version=new.grader_version,
         environment=new.environment,
         output_ref=new.output_ref,
-        expected=new.expected,
-        observed=new.observed,
-        reproduce=new.reproduce,
+        expected=new.expected if keep else None,
+        observed=new.observed if keep else None,
+        reproduce=new.reproduce if keep else None,
         failure_kind=new.failure_kind,
         by=unit.caller.subject,
         at=unit.now,

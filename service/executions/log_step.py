@@ -4,6 +4,7 @@ from service.audit.model import Action
 from service.audit.record import record
 from service.executions.complete import complete_if_met
 from service.executions.hold import hold, refuse_full
+from service.executions.keep import keeps_text
 from service.executions.model import STEPS_MAX
 from service.executions.ports import ReferencesOf
 from service.executions.refusals import OutputsMissing
@@ -42,7 +43,7 @@ def log_step(
         exit_status=new.exit_status,
         inputs=new.inputs,
         outputs=new.outputs,
-        summary=new.summary,
+        summary=new.summary if keeps_text(execution, bundle) else None,
         at=unit.now,
     )
     store.work.add_step(

@@ -123,6 +123,7 @@ class Execution:
     `objective` is `None` and `requirements` are empty where the caller may not read them or they were erased;
     `requirement_ids` stay. `ended_reason` says why a run that was not completed has ended.
     `person` is the person whose key seals the run's text, `None` when an agent acts for nobody.
+    `content_erased_at` says since when there is no word of it left: it was erased, or its retention ended.
     `version` counts checkpoints and manifests; appends leave it alone. Money is exact to a millionth.
     """
 
@@ -152,6 +153,7 @@ class Execution:
     requirement_ids: Sequence[str]
     created_at: datetime
     updated_at: datetime
+    content_erased_at: datetime | None = None
 
     @property
     def contract_confirmed(self) -> bool:

@@ -7,6 +7,7 @@ from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import Invalid
 from service.executions.hold import hold
+from service.executions.keep import keeps_text
 from service.executions.model import TASKS_MAX, Execution
 from service.executions.refusals import TaskRemovalRefused
 from service.executions.store import ExecutionStore
@@ -14,10 +15,11 @@ from service.executions.work.model import DeclaredTask
 from service.executions.work.rules import taken_away
 from service.identity.model import Role
 from service.identity.unit import Unit
+from service.policies.model import Bundle
 
 
 def set_manifest(
-    execution_id: str, tasks: Sequence[DeclaredTask], *, expected_version: int, unit: Unit
+    execution_id: str, tasks: Sequence[DeclaredTask], *, expected_version: int, unit: Unit, bundle: Bundle
 ) -> Execution:
     """Make these the run's tasks, in this order, and answer the run in its new version.
 
@@ -31,7 +33,8 @@ def set_manifest(
     removed = taken_away(store.work.declared(execution_id), tasks)
     if removed and unit.caller.role is Role.AGENT:
         raise TaskRemovalRefused(tasks=list(removed))
-    store.work.declare(execution_id, tasks, person=execution.person)
+    kept = tasks if keeps_text(execution, bundle) else [replace(task, title=None) for task in tasks]
+    store.work.declare(execution_id, kept, person=execution.person)
     changed = replace(execution, version=execution.version + 1, updated_at=unit.now)
     store.runs.save(changed)
     record(

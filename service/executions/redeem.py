@@ -7,7 +7,7 @@ from typing import Any
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import NotFound
-from service.executions.act import attach_approval, write_intent
+from service.executions.act import attach_approval, kept_request, write_intent
 from service.executions.approvals.model import Approval, ApprovalStatus, Moved
 from service.executions.approvals.refusals import ApprovalNotApproved, ApprovalStale, ApprovalUsed
 from service.executions.approvals.rules import LAPSED
@@ -67,7 +67,8 @@ def redeem(
     if first is not None:
         return _attach(first, approval, store=store, unit=unit)
     new = _effect_of(command, approval, operation_id)
-    return write_intent(execution, new, rule, store=store, unit=unit, connectors=connectors)
+    kept = kept_request(new, execution, rule, bundle)
+    return write_intent(execution, new, rule, kept=kept, store=store, unit=unit, connectors=connectors)
 
 
 def _write(approval: Approval, operation_id: str, *, store: ExecutionStore, unit: Unit) -> None:

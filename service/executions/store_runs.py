@@ -255,6 +255,7 @@ class RunStore:
             requirement_ids=tuple(row.requirement_ids),
             created_at=row.created_at,
             updated_at=row.updated_at,
+            content_erased_at=row.content_erased_at,
         )
 
     def _checkpoint(self, row: CheckpointRow) -> Checkpoint:

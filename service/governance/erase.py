@@ -92,7 +92,9 @@ def requester_of(unit: Unit) -> str:
 def steps_of(target: Target) -> tuple[str, ...]:
     """Answer the steps of the job, in order: the key first, so that the rest is noise wherever it stops."""
     keys = (KEYS,) if target.kind is Kind.SUBJECT else ()
-    return (*keys, LEDGER_OF_THE_GONE, *(store.name for store in stores_of(target.kind)), INDEX)
+    # What ends with its time ends again where a copy brings it back, and needs no entry in the ledger.
+    ledger = () if target.kind is Kind.RETENTION else (LEDGER_OF_THE_GONE,)
+    return (*keys, *ledger, *(store.name for store in stores_of(target.kind)), INDEX)
 
 
 def take_bite(erasure_id: str, step: str, *, unit: Unit) -> bool:

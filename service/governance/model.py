@@ -14,7 +14,7 @@ ERASURE_DAYS_MAX: Final = 28
 class Kind(StrEnum):
     """What is erased: a memory, evidence, evidence with all that was made from it, a run's content, a person.
 
-    Append only.
+    `retention` is a run's own content once its time is over, without what was made from it. Append only.
     """
 
     MEMORY = "memory"
@@ -22,6 +22,7 @@ class Kind(StrEnum):
     SOURCE = "source"
     EXECUTION = "execution"
     SUBJECT = "subject"
+    RETENTION = "retention"
 
 
 CLOSED_OVER: Final = frozenset({Kind.SOURCE, Kind.EXECUTION, Kind.SUBJECT})

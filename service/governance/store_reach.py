@@ -49,6 +49,7 @@ class ReachStore:
             Kind.SOURCE: lambda: [_fixed("evidence", self._target.ref)],
             Kind.EXECUTION: lambda: [_fixed("execution", self._target.ref)],
             Kind.SUBJECT: self._about_subject,
+            Kind.RETENTION: self._own_of_run,
         }
         found = sum(self._add(query) for query in seeds[self._target.kind]())
         if self._target.kind in CLOSED_OVER:
@@ -86,6 +87,10 @@ class ReachStore:
     def clear(self) -> None:
         """Drop what was gathered: the erasure is complete, and nothing is to lead to what it took."""
         self._run(delete(ErasureItemRow).where(*self._mine()))
+
+    def _own_of_run(self) -> Sequence[Query]:
+        # What a run observed and was too large for it is its own; the query finds the run added before.
+        return [_fixed("execution", self._target.ref), self._kept_of_observations()]
 
     def _about_subject(self) -> Sequence[Query]:
         tenant, subject, subject_hash = self._unit.tenant_id, self._reach.subject, self._target.ref

@@ -79,6 +79,7 @@ class BudgetsAnswer(Answer):
 class ExecutionListed(Answer):
     """A run in a list. `objective` is `null` for those who may not read it and after its erasure.
 
+    `content_erased_at` says since when there is no text of it: it was erased, or its retention ended.
     `ended_reason` says why a run that was not completed has ended: `operator`, `acting_user`, `deadline`,
     `erased` or `schema`.
     """
@@ -104,6 +105,7 @@ class ExecutionListed(Answer):
     contract_confirmed: bool
     created_at: When
     updated_at: When
+    content_erased_at: When | None
 
 
 class TaskCountsAnswer(Answer):

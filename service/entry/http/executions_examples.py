@@ -48,6 +48,7 @@ LISTED_EXAMPLE: Final[dict[str, Any]] = {
     "contract_confirmed": True,
     "created_at": _TIME,
     "updated_at": "2026-11-30T10:04:31.25Z",
+    "content_erased_at": None,
 }
 EXECUTION_EXAMPLE: Final[dict[str, Any]] = {
     **LISTED_EXAMPLE,

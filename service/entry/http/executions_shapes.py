@@ -115,6 +115,7 @@ def listed_answer(execution: Execution, project: str) -> ExecutionListed:
         contract_confirmed=execution.contract_confirmed,
         created_at=execution.created_at,
         updated_at=execution.updated_at,
+        content_erased_at=execution.content_erased_at,
     )
 
 

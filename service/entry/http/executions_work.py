@@ -67,7 +67,8 @@ def put_manifest(
     tasks = [declared_task(shape) for shape in body.tasks]
 
     def work(unit: Unit) -> Reply:
-        changed = set_manifest(execution_id, tasks, expected_version=version, unit=unit)
+        bundle = active_bundle(unit)
+        changed = set_manifest(execution_id, tasks, expected_version=version, unit=unit, bundle=bundle)
         standing = [task_answer(task) for task in ExecutionStore.of(unit).tasks(execution_id)]
         return Reply(ManifestAnswer(version=changed.version, tasks=standing), etag=changed.version)
 

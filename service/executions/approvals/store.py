@@ -66,15 +66,16 @@ class ApprovalStore:
         )
         self._session.flush()
 
-    def decide(self, approval: Approval, *, person: str | None) -> None:
-        """Write who decided, how, and why."""
+    def decide(self, approval: Approval, *, person: str | None, keep_text: bool = True) -> None:
+        """Write who decided, how, and why; with `keep_text` false, the command leaves with the decision."""
         row = self._row(approval.id)
         row.decided_by = approval.decided_by
         row.decider_role = approval.decider_role
         row.decided_at = approval.decided_at
         row.reason = self._text(approval.approver_role).seal(
-            approval.reason, person=person, place=_place(approval.id, "reason")
+            approval.reason if keep_text else None, person=person, place=_place(approval.id, "reason")
         )
+        row.command = row.command if keep_text else None
         self._save(row, approval)
 
     def settle(self, approval: Approval) -> None:

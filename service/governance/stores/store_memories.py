@@ -10,7 +10,7 @@ from service.memories.tables import MemoryRow, MemoryVersionRow, ProposalRow
 from service.policies.verdict import Outcome
 
 _PROPOSAL: Final = among(ProposalRow.id, "proposal")
-_KINDS: Final = ALL_KINDS - {Kind.EVIDENCE}
+_KINDS: Final = ALL_KINDS - {Kind.EVIDENCE, Kind.RETENTION}
 _OTHERS: Final = _KINDS - {Kind.SUBJECT}
 
 MEMORIES: Final = RowStore(

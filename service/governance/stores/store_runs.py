@@ -20,8 +20,8 @@ from service.governance.stores.store_rows import Rows, RowStore, among, emptied
 
 ERASED_HASH: Final = "erased:"
 """Stands where a plain hash of words stood: short words can be guessed from one."""
-_RUNS: Final = frozenset({Kind.EXECUTION, Kind.SUBJECT})
-_SUMMARIES: Final = frozenset({Kind.EXECUTION, Kind.SUBJECT, Kind.SOURCE})
+_RUNS: Final = frozenset({Kind.EXECUTION, Kind.SUBJECT, Kind.RETENTION})
+_SUMMARIES: Final = _RUNS | {Kind.SOURCE}
 
 
 def _gone(table: type[SQLModel], column: Any) -> Rows:  # noqa: ANN401 - a column of any of the row classes
