@@ -97,40 +97,49 @@ def steps_of(target: Target) -> tuple[str, ...]:
     return (*keys, *ledger, *(store.name for store in stores_of(target.kind)), INDEX)
 
 
-def take_bite(erasure_id: str, step: str, *, unit: Unit) -> bool:
-    """Erase some of what one store of the record holds; answer whether there is more.
+def erase_stores(erasure_id: str, *, unit: Unit) -> int | None:
+    """Erase a bounded part of what the stores of the record hold, store after store from the present step on.
 
-    What is reached is gathered anew first: so what has arrived since is caught.
+    What is reached is gathered anew first: so what has arrived since is caught. Answers at which step it
+    stands then, `None` for an erasure that is not there or over.
     """
     found = ErasureStore.of(unit)
     erasure = found.find(erasure_id, lock=True)
-    if erasure is None or _step_of(erasure) != step:
-        return False
+    if erasure is None or erasure.state is State.COMPLETED:
+        return None
+    stores = {store.name: store for store in stores_of(erasure.kind)}
     if ReachStore(erasure.target, unit).gather():
         _hide(erasure, unit)
-    store = next(store for store in stores_of(erasure.kind) if store.name == step)
-    erased = store.erase(erasure.target, unit, BITE_ROWS)
-    is_done = erased < BITE_ROWS
-    erasure = _noted(erasure, step, removed=erased, is_done=is_done)
-    found.update(replace(erasure, step=erasure.step + is_done))
-    hit(f"erase.{step}.before_commit")
-    return not is_done
+    left = BITE_ROWS
+    while left and (step := _step_of(erasure)) in stores:
+        hit(f"erase.{step}.before")
+        erased = stores[step].erase(erasure.target, unit, left)
+        is_done = erased < left
+        erasure = _noted(erasure, step, removed=erased, is_done=is_done)
+        erasure = replace(erasure, step=erasure.step + is_done)
+        left -= erased
+        if is_done:
+            hit(f"erase.{step}.after")
+    found.update(erasure)
+    return erasure.step
 
 
-def pass_step(erasure_id: str, step: str, *, unit: Unit, removed: int = 0, verified: bool = False) -> None:
-    """Write down that a step outside the record is done, unless somebody else did before."""
+def note_removed(erasure_id: str, step: str, removed: int, *, is_done: bool, unit: Unit) -> None:
+    """Write down what a step outside the record removed, unless somebody else has done that step before."""
     store = ErasureStore.of(unit)
     erasure = store.find(erasure_id, lock=True)
     if erasure is not None and _step_of(erasure) == step:
-        noted = _noted(erasure, step, removed=removed, is_done=True, verified=verified)
-        store.update(replace(noted, step=erasure.step + 1))
+        noted = _noted(erasure, step, removed=removed, is_done=is_done)
+        store.update(replace(noted, step=erasure.step + is_done))
 
 
-def verify(erasure_id: str, *, unit: Unit, index_left: int) -> Erasure | None:
+def verify(
+    erasure_id: str, *, unit: Unit, index_left: int, backups_expire_at: datetime | None = None
+) -> Erasure | None:
     """Ask every store again, by queries of their own, and complete the erasure where all found nothing.
 
     Otherwise it goes on from its first step: something has arrived meanwhile, or come back. Answers the
-    erasure, `None` for one that is not there.
+    erasure, `None` for one that is not there. `backups_expire_at` is when the last copy of it does.
     """
     store = ErasureStore.of(unit)
     erasure = store.find(erasure_id, lock=True)
@@ -147,7 +156,14 @@ def verify(erasure_id: str, *, unit: Unit, index_left: int) -> Erasure | None:
         store.update(erasure)
         return erasure
     reach.clear()
-    completed = replace(erasure, stores=receipts, state=State.COMPLETED, failure=None, completed_at=unit.now)
+    completed = replace(
+        erasure,
+        stores=receipts,
+        state=State.COMPLETED,
+        failure=None,
+        completed_at=unit.now,
+        backups_expire_at=backups_expire_at,
+    )
     store.update(completed)
     record(unit, Action.ERASURE_COMPLETED, kind="erasure", ref=erasure.id, target=erasure.kind.value)
     return completed
@@ -193,21 +209,14 @@ def _receipts(target: Target) -> tuple[StoreReceipt, ...]:
     return tuple(StoreReceipt(step, 0, verified=False, is_done=False) for step in steps_of(target))
 
 
-def _noted(erasure: Erasure, step: str, *, removed: int, is_done: bool, verified: bool = False) -> Erasure:
-    return replace(
-        erasure,
-        stores=tuple(
-            replace(
-                one,
-                removed=one.removed + removed,
-                is_done=one.is_done or is_done,
-                verified=one.verified or verified,
-            )
-            if one.store == step
-            else one
-            for one in erasure.stores
-        ),
-    )
+def _noted(erasure: Erasure, step: str, *, removed: int, is_done: bool) -> Erasure:
+    stores = [
+        replace(one, removed=one.removed + removed, is_done=one.is_done or is_done)
+        if one.store == step
+        else one
+        for one in erasure.stores
+    ]
+    return replace(erasure, stores=tuple(stores))
 
 
 def _step_of(erasure: Erasure) -> str | None:

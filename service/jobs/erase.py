@@ -11,7 +11,7 @@ from service.core.failpoints import hit
 from service.core.lineage import Node
 from service.core.outbox import ATTEMPTS_MAX, Message
 from service.core.tombstones import KeyLedger
-from service.governance.erase import ERASE_TOPIC, note_failure, pass_step, steps_of, take_bite, verify
+from service.governance.erase import ERASE_TOPIC, erase_stores, note_failure, note_removed, steps_of, verify
 from service.governance.forget import begin_after_grace
 from service.governance.model import CLOSED_OVER, TAKEN_BACK, Erasure, Held, Kind, State
 from service.governance.registry import INDEX, KEYS, LEDGER_OF_THE_GONE
@@ -84,8 +84,7 @@ class Eraser:
             erasure = self._due(tenant_id, erasure_id)
             if erasure is None:
                 return None
-            for step in steps_of(erasure.target)[erasure.step :]:
-                self._do(tenant_id, erasure, step)
+            self._work_through(tenant_id, erasure)
             if self._verified(tenant_id, erasure):
                 return erasure.kind
         raise StillArriving
@@ -103,7 +102,7 @@ class Eraser:
         """Take the first step of a person's erasure at once: from then on nobody reads what is theirs."""
         if erasure.kind is Kind.SUBJECT and erasure.step == 0:
             try:
-                self._do(tenant_id, erasure, KEYS)
+                self._step_outside(tenant_id, erasure, KEYS)
             except Exception as failure:  # noqa: BLE001 - as above
                 _log.warning("erasure_postponed", erasure_id=erasure.id, failure=_code_of(failure))
 
@@ -121,16 +120,20 @@ class Eraser:
         over = erasure is None or erasure.state is State.COMPLETED or erasure.failure == TAKEN_BACK
         return None if over else erasure
 
-    def _do(self, tenant_id: str, erasure: Erasure, step: str) -> None:
-        hit(f"erase.{step}.before")
-        outside = self._outside.get(step)
-        if outside is not None:
-            outside(tenant_id, erasure)
-        else:
-            is_more = True
-            while is_more:
+    def _work_through(self, tenant_id: str, erasure: Erasure) -> None:
+        steps = steps_of(erasure.target)
+        step: int | None = erasure.step
+        while step is not None and step < len(steps):
+            if steps[step] in self._outside:
+                self._step_outside(tenant_id, erasure, steps[step])
+                step += 1
+            else:
                 with self._units.write(tenant_id) as unit:
-                    is_more = take_bite(erasure.id, step, unit=unit)
+                    step = erase_stores(erasure.id, unit=unit)
+
+    def _step_outside(self, tenant_id: str, erasure: Erasure, step: str) -> None:
+        hit(f"erase.{step}.before")
+        self._outside[step](tenant_id, erasure)
         hit(f"erase.{step}.after")
 
     def _destroy_key(self, tenant_id: str, erasure: Erasure) -> None:
@@ -141,32 +144,28 @@ class Eraser:
 
     def _bury(self, tenant_id: str, erasure: Erasure) -> None:
         # What the job destroys is in the ledger before: a copy that is put back then loses it too.
-        buried = 0
-        while True:
+        is_more = True
+        while is_more:
             with self._units.read(tenant_id) as unit:
                 nodes = ReachStore(erasure.target, unit).unburied(_NODES_AT_ONCE)
-            if not nodes:
-                break
             self._ledger.bury_all(tenant_id, nodes)
-            buried += len(nodes)
+            is_more = len(nodes) == _NODES_AT_ONCE
             with self._units.write(tenant_id) as unit:
+                # The erasure's own row is locked first, here as everywhere.
+                note_removed(erasure.id, LEDGER_OF_THE_GONE, len(nodes), is_done=not is_more, unit=unit)
                 ReachStore(erasure.target, unit).mark_buried(nodes)
-        self._pass(tenant_id, erasure, LEDGER_OF_THE_GONE, buried)
 
     def _empty_index(self, tenant_id: str, erasure: Erasure) -> None:
-        removed = 0
+        removed, names = 0, self._names(tenant_id, erasure)
         for kind in _INDEXED:
-            names = self._names(tenant_id, erasure, kind)
-            removed += self._index.count_items(tenant_id, kind, names)
-            self._index.delete_items(tenant_id, kind, names)
+            removed += self._index.count_items(tenant_id, kind, names[kind])
+            self._index.delete_items(tenant_id, kind, names[kind])
         self._pass(tenant_id, erasure, INDEX, removed)
 
     def _verified(self, tenant_id: str, erasure: Erasure) -> bool:
         hit("erase.verify.before")
-        left = sum(
-            self._index.count_items(tenant_id, kind, self._names(tenant_id, erasure, kind))
-            for kind in _INDEXED
-        )
+        named = self._names(tenant_id, erasure).items()
+        left = sum(self._index.count_items(tenant_id, kind, names) for kind, names in named)
         with self._units.write(tenant_id) as unit:
             verified = verify(erasure.id, unit=unit, index_left=left)
         hit("erase.verify.after")
@@ -182,13 +181,14 @@ class Eraser:
         self._index.purge()
         hit("erase.tidy.after")
 
-    def _names(self, tenant_id: str, erasure: Erasure, kind: ItemKind) -> Sequence[str]:
+    def _names(self, tenant_id: str, erasure: Erasure) -> Mapping[ItemKind, Sequence[str]]:
         with self._units.read(tenant_id) as unit:
-            return ReachStore(erasure.target, unit).ids(kind.value)
+            reach = ReachStore(erasure.target, unit)
+            return {kind: reach.ids(kind.value) for kind in _INDEXED}
 
     def _pass(self, tenant_id: str, erasure: Erasure, step: str, removed: int) -> None:
         with self._units.write(tenant_id) as unit:
-            pass_step(erasure.id, step, unit=unit, removed=removed)
+            note_removed(erasure.id, step, removed, is_done=True, unit=unit)
 
 
 def _code_of(failure: Exception) -> str:
