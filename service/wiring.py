@@ -6,12 +6,11 @@ loading an index, a model or a vocabulary.
 
 import ctypes
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sqlmodel import Session
@@ -34,6 +33,8 @@ from service.executions.ports import (
     Connectors,
     SourceReaders,
 )
+from service.governance.backups.model import RestoreUnfinished
+from service.governance.backups.ports import BackupRegistry
 from service.identity.directory import TenantDirectory
 from service.identity.model import Caller
 from service.identity.projects import MEMBER_REMOVED_TOPIC
@@ -57,12 +58,11 @@ from service.policies.model import NO_BUNDLE
 from service.retrieval.ports import Embedder, SparseEncoder, VectorIndex
 from service.settings import Settings
 from service.wiring_erasure import Erasing, build_erasing
+from service.wiring_index import Texts, build_index, build_texts
 from service.wiring_outside import build_compactor, build_outside
 
 if TYPE_CHECKING:
     from service.retrieval.search import Retriever
-
-_INDEX_SECONDS_MAX: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,7 @@ class Record:
     ciphers: Ciphers
     witness: Witness
     ledger: KeyLedger
+    backups: BackupRegistry
     _closing: ExitStack = field(repr=False, compare=False)
 
     def close(self) -> None:
@@ -102,6 +103,7 @@ class Runtime:
     retriever: "Retriever"
     relay: Relay
     erasing: Erasing
+    backups: BackupRegistry
     clock: Clock
     ids: IdSource
     indexers: tuple[Indexer, ...] = ()
@@ -125,6 +127,7 @@ class Runtime:
             tokens=self.tokens,
             request_id=request_id,
             fencing_token=fencing_token,
+            ledger=self.erasing.ledger,
         )
 
     def warm_up(self) -> None:
@@ -151,10 +154,17 @@ def _give_memory_back() -> None:
         ctypes.CDLL("libc.so.6").malloc_trim(0)
 
 
-def build_record(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = new_id) -> Record:
+def build_record(
+    settings: Settings,
+    *,
+    clock: Clock = system_clock,
+    ids: IdSource = new_id,
+    is_restoring: bool = False,
+) -> Record:
     """Open the record, at its newest schema, and the key store; make what the embedded default needs.
 
-    Raises `MasterKeyError` or `MasterKeyWrong` when the master key does not open the key store.
+    Raises `MasterKeyError` or `MasterKeyWrong` when the master key does not open the key store, and
+    `RestoreUnfinished` when the record is half put back: only what goes on with that `is_restoring`.
     """
     # The vendor's package is loaded here, as the module says.
     from service.wiring_keys import build_keys  # noqa: PLC0415
@@ -166,10 +176,20 @@ def build_record(settings: Settings, *, clock: Clock = system_clock, ids: IdSour
         migrate(database)
         keys = build_keys(settings, clock=clock, ids=ids)
         building.callback(keys.close)
-        return Record(settings, database, keys.ciphers, keys.witness, keys.ledger, building.pop_all())
+        if not is_restoring and keys.backups.unfinished_restore() is not None:
+            raise RestoreUnfinished
+        return Record(
+            settings, database, keys.ciphers, keys.witness, keys.ledger, keys.backups, building.pop_all()
+        )
 
 
-def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = new_id) -> Runtime:
+def build(
+    settings: Settings,
+    *,
+    clock: Clock = system_clock,
+    ids: IdSource = new_id,
+    is_restoring: bool = False,
+) -> Runtime:
     """Open everything that serving needs. The caller closes it.
 
     Raises `core.errors.Unavailable` when another process holds the data folder, when a server does not
@@ -179,10 +199,10 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
     from service.retrieval.search import Retriever  # noqa: PLC0415
 
     with ExitStack() as building:
-        record = build_record(settings, clock=clock, ids=ids)
+        record = build_record(settings, clock=clock, ids=ids, is_restoring=is_restoring)
         building.callback(record.close)
-        texts = _build_texts(settings.data_dir / "models")
-        index, confirm_whole = _build_index(settings, texts)
+        texts = build_texts(settings.data_dir / "models")
+        index, confirm_whole = build_index(settings, texts)
         building.callback(index.close)
         indexers = _build_indexers(record, texts, index)
         tenant_ids = TenantDirectory(record.database).list_ids
@@ -191,7 +211,7 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
             for tenant_id, indexer in product(tenant_ids(), indexers.values()):
                 repair(tenant_id, indexer)
             confirm_whole()
-        units = SystemUnits(record.database, record.ciphers, texts.tokens, clock, ids)
+        units = SystemUnits(record.database, record.ciphers, texts.tokens, clock, ids, record.ledger)
         outside = build_outside(settings, units)
         handlers = {**_index_handlers(indexers), **_run_handlers(units)}
         chores: list[Chore] = [AuditCheckpoints(units, record.witness), SweepMemories(units), Retain(units)]
@@ -209,6 +229,7 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
             retriever=Retriever(texts.embedder, texts.sparse, index),
             relay=Relay(record.database, handlers, clock, tenant_ids=tenant_ids, chores=chores),
             erasing=build_erasing(units, record.ledger, index),
+            backups=record.backups,
             clock=clock,
             ids=ids,
             indexers=tuple(indexers.values()),
@@ -220,7 +241,7 @@ def build(settings: Settings, *, clock: Clock = system_clock, ids: IdSource = ne
         )
 
 
-def _build_indexers(record: Record, texts: "_Texts", index: VectorIndex) -> dict[tuple[str, ...], Indexer]:
+def _build_indexers(record: Record, texts: Texts, index: VectorIndex) -> dict[tuple[str, ...], Indexer]:
     sources: dict[tuple[str, ...], Source] = {
         EVIDENCE_TOPICS: EvidenceSource(),
         MEMORY_TOPICS: MemorySource(partial(MemoryStore, bundle=NO_BUNDLE)),
@@ -248,50 +269,3 @@ def _run_handlers(units: SystemUnits) -> dict[str, Handler]:
         LAPSE_TOPIC: LapseApprovals(units),
         MEMBER_REMOVED_TOPIC: ReviewExecutions(units),
     }
-
-
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    """What reads, cuts, counts and encodes text."""
-
-    tokens: TokenCounter
-    chunker: Chunker
-    files: FileReader
-    embedder: Embedder
-    sparse: SparseEncoder
-
-
-def _build_texts(models: Path) -> _Texts:
-    # The vendors' packages are loaded here, as the module says.
-    from service.adapters.bm25 import Bm25Encoder  # noqa: PLC0415
-    from service.adapters.chunker import SemanticChunker  # noqa: PLC0415
-    from service.adapters.files import StandardFileReader  # noqa: PLC0415
-    from service.adapters.tokens import TiktokenCounter  # noqa: PLC0415
-    from service.adapters.wordllama import WordllamaEmbedder  # noqa: PLC0415
-
-    tokens = TiktokenCounter(models / "tiktoken")
-    return _Texts(
-        tokens=tokens,
-        chunker=SemanticChunker(tokens),
-        files=StandardFileReader(),
-        embedder=WordllamaEmbedder(models / "wordllama"),
-        sparse=Bm25Encoder(),
-    )
-
-
-def _build_index(settings: Settings, texts: _Texts) -> tuple[VectorIndex, Callable[[], None] | None]:
-    """Open the index; where it must be compared with the record first, answer whom to tell afterwards."""
-    # Either engine is loaded only where it is used.
-    if settings.qdrant_url is None:
-        from service.adapters.qdrant_edge import EdgeIndex  # noqa: PLC0415
-
-        folder = settings.data_dir / "index"
-        embedded = EdgeIndex(folder, embedder=texts.embedder, sparse=texts.sparse)
-        return embedded, None if embedded.closed_cleanly else embedded.confirm_whole
-    from qdrant_client import QdrantClient  # noqa: PLC0415
-
-    from service.adapters.qdrant_client import ClientIndex  # noqa: PLC0415
-
-    key = None if settings.qdrant_api_key is None else settings.qdrant_api_key.get_secret_value()
-    client = QdrantClient(url=settings.qdrant_url, api_key=key, timeout=_INDEX_SECONDS_MAX)
-    return ClientIndex(client, embedder=texts.embedder, sparse=texts.sparse), None

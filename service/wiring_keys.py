@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from service.adapters.keystore import KeyStore
+from service.adapters.keystore_backups import KeyStoreBackups
 from service.adapters.keystore_heads import KeyStoreHeads
 from service.adapters.keystore_ledger import KeyStoreLedger
 from service.adapters.master_key import load_master_key
@@ -15,6 +16,7 @@ from service.core.cipher import Ciphers
 from service.core.clock import Clock
 from service.core.ids import IdSource
 from service.core.tombstones import KeyLedger
+from service.governance.backups.ports import BackupRegistry
 from service.settings import Settings
 
 _PRIVATE_FOLDER: Final = 0o700
@@ -28,6 +30,7 @@ class Keys:
     ciphers: Ciphers
     witness: Witness
     ledger: KeyLedger
+    backups: BackupRegistry
     _keystore: KeyStore
 
     def close(self) -> None:
@@ -49,4 +52,5 @@ def build_keys(settings: Settings, *, clock: Clock, ids: IdSource) -> Keys:
     master_key = load_master_key(encoded, file=key_folder / _MASTER_KEY_FILE)
     keys = KeyStore(settings.key_record_url, master_key, clock=clock, ids=ids)
     witness = Witness(KeyStoreSigner(keys, clock=clock), KeyStoreHeads(keys))
-    return Keys(SubjectCiphers(keys), witness, KeyStoreLedger(keys, clock=clock), keys)
+    ledger = KeyStoreLedger(keys, clock=clock)
+    return Keys(SubjectCiphers(keys), witness, ledger, KeyStoreBackups(keys), keys)

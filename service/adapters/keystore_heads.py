@@ -29,3 +29,15 @@ class KeyStoreHeads:
                 .where(CHECKPOINTS.c.tenant_id == tenant_id, CHECKPOINTS.c.sequence < sequence)
                 .values(sequence=sequence, document=document)
             )
+
+    def replace(self, tenant_id: str, sequence: int, document: str) -> None:
+        """Keep the document in place of any other: the record was put back to an earlier moment."""
+        row: dict[str, object] = {"tenant_id": tenant_id, "sequence": sequence, "document": document}
+        with self._keystore.database.write(None) as session:
+            connection = session.connection()
+            self._keystore.insert_once(connection, CHECKPOINTS, row)
+            connection.execute(
+                update(CHECKPOINTS)
+                .where(CHECKPOINTS.c.tenant_id == tenant_id)
+                .values(sequence=sequence, document=document)
+            )

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from service.adapters.keystore import KeyStore
-from service.adapters.keystore_tables import TOMBSTONES
+from service.adapters.keystore_tables import BACKUPS, TOMBSTONES
 from service.core.clock import Clock, system_clock
 from service.core.lineage import Node
 
@@ -60,4 +60,11 @@ class KeyStoreLedger:
                     TOMBSTONES.c.ref_hash.in_(hashes[first : first + _REFS_AT_ONCE]),
                 )
                 found.update({names[row.ref_hash]: row.at for row in session.connection().execute(query)})
+        return found
+
+    def backups_expire_at(self, now: datetime) -> datetime | None:
+        """Answer when the last backup that was made until now expires, `None` when there is none."""
+        query = select(func.max(BACKUPS.c.expires_at)).where(BACKUPS.c.expires_at > now)
+        with self._keystore.database.read(None) as session:
+            found: datetime | None = session.connection().execute(query).scalar()
         return found

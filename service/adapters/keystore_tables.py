@@ -64,6 +64,26 @@ SIGNING_KEYS: Final = Table(
     Column("created_at", UtcDateTime, nullable=False),
 )
 
+BACKUPS: Final = Table(
+    "backups",
+    METADATA,
+    Column("id", String(36), primary_key=True),
+    # Before the first row was read: whatever was there then may be in it.
+    Column("at", UtcDateTime, nullable=False),
+    Column("expires_at", UtcDateTime, nullable=False),
+    Column("folder", Text, nullable=False),
+)
+
+RESTORES: Final = Table(
+    "restores",
+    METADATA,
+    Column("id", String(36), primary_key=True),
+    Column("backup_id", String(36), nullable=False),
+    Column("began_at", UtcDateTime, nullable=False),
+    # NULL: the record is half restored, and nobody serves it.
+    Column("finished_at", UtcDateTime),
+)
+
 CHECKS: Final = Table(
     "checks",
     METADATA,

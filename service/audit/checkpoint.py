@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlmodel import Session
 
-from service.audit.model import Checkpoint, Fault, Verdict
+from service.audit.model import Checkpoint, Fault, Rewind, Verdict
 from service.audit.ports import HeadMemory
 from service.audit.rules import head_text
 from service.audit.store import AuditStore
@@ -24,6 +24,8 @@ from service.core.signing import Signer, signature_fault, signed
 
 FORMAT: Final = "muniment-checkpoint/1"
 _DOCUMENT_LENGTH_MAX: Final = 10_000
+_REWINDS_MAX: Final = 50
+"""Restores that are remembered of a chain: the newest."""
 
 
 class CheckpointMalformed(Invalid):
@@ -44,6 +46,11 @@ class Witness:
         """Keep the checkpoint, signed, unless one that stands for more events is known."""
         document = write_checkpoint(checkpoint, self.signer)
         self.memory.remember(checkpoint.tenant_id, checkpoint.sequence, document)
+
+    def rewind(self, checkpoint: Checkpoint) -> None:
+        """Keep the checkpoint, signed, in place of one that stands for more: a restore put the chain back."""
+        document = write_checkpoint(checkpoint, self.signer)
+        self.memory.replace(checkpoint.tenant_id, checkpoint.sequence, document)
 
     def recall(self, tenant_id: str) -> Checkpoint | None:
         """Answer the checkpoint that is remembered. Raises `CheckpointMalformed` when somebody altered it."""
@@ -79,8 +86,35 @@ def note_head(
             return Verdict(head.sequence, head.hash, Fault.CHECKPOINT_MISMATCH, known.sequence)
         if known.sequence == head.sequence:
             return verdict
-    witness.remember(Checkpoint(tenant_id, head.sequence, head.hash, now))
+    rewinds = () if known is None else known.rewinds
+    witness.remember(Checkpoint(tenant_id, head.sequence, head.hash, now, rewinds))
     return verdict
+
+
+def note_rewind(session: Session, tenant_id: str, *, sequence: int, witness: Witness, now: datetime) -> None:
+    """Show the memory that a restore put the chain back to `sequence` events, and where it ends since.
+
+    From then on what was remembered of the chain beyond them is no sign of tampering. Only who holds the
+    key store's signing key can say so: whoever writes to the record alone cannot.
+    """
+    head = AuditStore(session, tenant_id).find_head()
+    assert head is not None, "the restore itself is an event"
+    try:
+        known = witness.recall(tenant_id)
+    except CheckpointMalformed:
+        known = None
+    former = sequence if known is None else max(known.sequence, sequence)
+    rewinds = () if known is None else known.rewinds
+    rewind = Rewind(sequence, former, now)
+    witness.rewind(Checkpoint(tenant_id, head.sequence, head.hash, now, (*rewinds, rewind)[-_REWINDS_MAX:]))
+
+
+def left_behind(given: Checkpoint, remembered: Checkpoint | None) -> Rewind | None:
+    """Answer the restore since which the given checkpoint says nothing of the chain, `None` where it does."""
+    for rewind in () if remembered is None else remembered.rewinds:
+        if given.at < rewind.at and given.sequence > rewind.sequence:
+            return rewind
+    return None
 
 
 def write_checkpoint(checkpoint: Checkpoint, signer: Signer) -> str:
@@ -104,17 +138,27 @@ def read_checkpoint(document: str, *, trusted: bytes) -> tuple[Checkpoint, bool]
 
 
 def _document(checkpoint: Checkpoint) -> dict[str, Any]:
-    return {
+    document: dict[str, Any] = {
         "format": FORMAT,
         "tenant_id": checkpoint.tenant_id,
         "sequence": checkpoint.sequence,
         "hash": checkpoint.hash,
         "at": format_time(checkpoint.at),
     }
+    if checkpoint.rewinds:
+        document["rewinds"] = [
+            {"sequence": one.sequence, "former_sequence": one.former_sequence, "at": format_time(one.at)}
+            for one in checkpoint.rewinds
+        ]
+    return document
 
 
 def _checkpoint(found: Mapping[str, Any]) -> Checkpoint:
     if found["format"] != FORMAT or not isinstance(found["sequence"], int):
         raise ValueError("another document")
     at = datetime.fromisoformat(found["at"])
-    return Checkpoint(str(found["tenant_id"]), found["sequence"], str(found["hash"]), at)
+    rewinds = tuple(
+        Rewind(int(one["sequence"]), int(one["former_sequence"]), datetime.fromisoformat(one["at"]))
+        for one in found.get("rewinds", ())
+    )
+    return Checkpoint(str(found["tenant_id"]), found["sequence"], str(found["hash"]), at, rewinds)

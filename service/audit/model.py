@@ -8,7 +8,18 @@ from typing import Final
 
 from service.audit.details import Detail
 
-__all__ = ["GENESIS_HASH", "Action", "Checkpoint", "Detail", "Event", "Fault", "Head", "Link", "Verdict"]
+__all__ = [
+    "GENESIS_HASH",
+    "Action",
+    "Checkpoint",
+    "Detail",
+    "Event",
+    "Fault",
+    "Head",
+    "Link",
+    "Rewind",
+    "Verdict",
+]
 
 GENESIS_HASH: Final = "sha256:" + "0" * 64
 """What the first event of a tenant names as its predecessor."""
@@ -79,6 +90,8 @@ class Action(StrEnum):
     ERASURE_COMPLETED = "erasure.completed"
     HOLD_PLACED = "hold.placed"
     HOLD_RELEASED = "hold.released"
+    RECORD_RESTORED = "record.restored"
+    SUBJECT_EXPORTED = "subject.exported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +132,26 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewind:
+    """That a restore put the chain back: `sequence` events stayed of `former_sequence` that were known."""
+
+    sequence: int
+    former_sequence: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Where a tenant's chain ended at a moment: so many events, and the hash of the last."""
+    """Where a tenant's chain ended at a moment: so many events, and the hash of the last.
+
+    `rewinds` are the restores that the chain has been through, oldest first.
+    """
 
     tenant_id: str
     sequence: int
     hash: str
     at: datetime
+    rewinds: tuple[Rewind, ...] = ()
 
 
 class Fault(StrEnum):

@@ -13,3 +13,7 @@ class HeadMemory(Protocol):
     def remember(self, tenant_id: str, sequence: int, document: str) -> None:
         """Keep the document in place of one that stands for fewer events; otherwise change nothing."""
         ...
+
+    def replace(self, tenant_id: str, sequence: int, document: str) -> None:
+        """Keep the document in place of any other: the record was put back to an earlier moment."""
+        ...

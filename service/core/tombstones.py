@@ -5,6 +5,7 @@ It stands apart from the record and its backups: a copy that is put back is comp
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
 from service.core.lineage import Node
@@ -24,6 +25,55 @@ class KeyLedger(Protocol):
     def buried(self, tenant_id: str, kind: str, refs: Collection[str]) -> Mapping[str, datetime]:
         """Answer those of the things that were erased, each with the time: what is older must not come back.
 
-        `kind` is one of `core.lineage.Node`, `proposal`, or `subject` with the person's keyed hash as `ref`.
+        `kind` is one of `core.lineage.Node`, `proposal`, or `subject` with the person's keyed hash as `ref`;
+        `account` beside it where their account was closed. Rights that ended are buried too: see `Right`.
         """
         ...
+
+    def backups_expire_at(self, now: datetime) -> datetime | None:
+        """Answer when the last backup that was made until now expires, `None` when there is none."""
+        ...
+
+
+class Right(StrEnum):
+    """Kinds of rights, by which the ledger knows those that ended. Append only."""
+
+    KEY = "key"
+    """A credential, by its id."""
+    MEMBER = "member"
+    """A membership, by its project's id and its subject."""
+    CONSENT = "consent"
+    """A person's consent, by their keyed hash and the purpose."""
+    SILENCE = "refusal"
+    """That a class may be remembered, by the person's keyed hash and the class, `*` for all."""
+    USE = "pause"
+    """That a memory counts, by its id."""
+    TRUST = "quarantine"
+    """That a source is used, as `kind:id`."""
+
+
+def right_ref(*parts: str) -> str:
+    """Answer by which name the ledger knows a right that is told by several parts."""
+    return "/".join(parts)
+
+
+class NoLedger:
+    """Remembers nothing: for units of work in which nothing can end."""
+
+    def destroy(self, tenant_id: str, subject: str) -> int:
+        """Destroy nothing: keys are destroyed where they are kept."""
+        del tenant_id, subject
+        return 0
+
+    def bury_all(self, tenant_id: str, nodes: Iterable[Node]) -> None:
+        """Remember nothing."""
+
+    def buried(self, tenant_id: str, kind: str, refs: Collection[str]) -> Mapping[str, datetime]:
+        """Answer nothing."""
+        del tenant_id, kind, refs
+        return {}
+
+    def backups_expire_at(self, now: datetime) -> datetime | None:
+        """Answer nothing."""
+        del now
+        return None

@@ -12,6 +12,7 @@ from typing import Final
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.failpoints import hit
+from service.core.tombstones import Right
 from service.governance.hold import refuse_held
 from service.governance.model import Erasure, Kind, State, StoreReceipt, Target
 from service.governance.registry import INDEX, KEYS, LEDGER_OF_THE_GONE, stores_of
@@ -35,11 +36,13 @@ def begin_erasure(
     subject: str | None = None,
     closes_account: bool = False,
     erasure: Erasure | None = None,
+    heeds_holds: bool = True,
 ) -> Erasure:
     """Hide what is reached, for good, and see to it that it is destroyed; answer the erasure.
 
     The caller has decided who may, and holds the lock of `lock_deletions`. One that runs already is answered
-    again, and goes on where it stopped. `erasure` is one whose time of grace is over. Raises `Held`.
+    again, and goes on where it stopped. `erasure` is one whose time of grace is over. Without `heeds_holds`
+    it repeats an erasure that no hold kept from being carried out. Raises `Held`.
     """
     store = ErasureStore.of(unit)
     running = store.find_open(kind, ref)
@@ -50,7 +53,8 @@ def begin_erasure(
     if erasure is None and running is None:
         store.add(begun)
     ReachStore(begun.target, unit).gather()
-    refuse_held(begun.target, unit=unit)
+    if heeds_holds:
+        refuse_held(begun.target, unit=unit)
     begun = replace(begun, state=State.RUNNING, stores=_receipts(begun.target))
     _hide(begun, unit)
     if begun.kind is not Kind.SUBJECT:
@@ -195,6 +199,7 @@ def _hide(erasure: Erasure, unit: Unit) -> None:
         record(unit, Action.EXECUTION_CANCELLED, kind="execution", ref=execution_id, by="erased")
     if erasure.closes_account:
         for key_id in hiding.close_account(erasure.due_at):
+            unit.end_right(Right.KEY, key_id)
             record(unit, Action.KEY_REVOKED, kind="key", ref=key_id)
 
 

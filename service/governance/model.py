@@ -14,7 +14,8 @@ ERASURE_DAYS_MAX: Final = 28
 class Kind(StrEnum):
     """What is erased: a memory, evidence, evidence with all that was made from it, a run's content, a person.
 
-    `retention` is a run's own content once its time is over, without what was made from it. Append only.
+    `restore` is all that a copy of the record brought back, `retention` a run's own content once its time is
+    over, without what was made from it. Append only.
     """
 
     MEMORY = "memory"
@@ -22,6 +23,7 @@ class Kind(StrEnum):
     SOURCE = "source"
     EXECUTION = "execution"
     SUBJECT = "subject"
+    RESTORE = "restore"
     RETENTION = "retention"
 
 

@@ -13,6 +13,7 @@ from service.core.idempotency import IdempotencyStore
 from service.core.ids import is_id
 from service.core.lineage import Node
 from service.core.quarantined import SOURCE, Quarantined
+from service.core.tombstones import Right
 from service.evidence.store_aside import EvidenceAside
 from service.executions.store_traces import TraceStore
 from service.governance.closure import closure
@@ -53,6 +54,7 @@ def quarantine(source: Node, reason: str, *, unit: Unit) -> tuple[Quarantine, bo
     store.add(made)
     for kind, ids in _reached(source, unit):
         _put_aside(made, kind, ids, store=store, unit=unit)
+    unit.end_right(Right.TRUST, str(source))
     affected = named_counts(store.count_items(made.id))
     store.count(made.id, affected)
     record(

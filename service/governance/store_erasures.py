@@ -87,6 +87,7 @@ class ErasureStore:
         row.failure = erasure.failure
         row.starts_at = erasure.starts_at
         row.completed_at = erasure.completed_at
+        row.backups_expire_at = erasure.backups_expire_at
         if erasure.state is State.COMPLETED:
             row.subject = None
         self._session.add(row)

@@ -7,7 +7,7 @@ name: by them the index, the ledger and the kept answers are found, and the reco
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from sqlalchemy import CursorResult, Select, and_, delete, func, literal, or_, select, update
+from sqlalchemy import CursorResult, Select, and_, delete, func, insert, literal, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import col
 
@@ -49,6 +49,8 @@ class ReachStore:
             Kind.SOURCE: lambda: [_fixed("evidence", self._target.ref)],
             Kind.EXECUTION: lambda: [_fixed("execution", self._target.ref)],
             Kind.SUBJECT: self._about_subject,
+            # What a copy brought back is told by the ledger, and added before.
+            Kind.RESTORE: list,
             Kind.RETENTION: self._own_of_run,
         }
         found = sum(self._add(query) for query in seeds[self._target.kind]())
@@ -56,6 +58,22 @@ class ReachStore:
             found += self._follow()
             found += self._add_waiting_proposals()
         return found + sum(self._add(query) for query in self._beside())
+
+    def add_buried(self, nodes: Sequence[Node]) -> None:
+        """Add what the ledger holds already."""
+        rows = [
+            {
+                "tenant_id": self._unit.tenant_id,
+                "erasure_id": self._target.erasure_id,
+                "kind": node.kind,
+                "item_id": node.id,
+                "buried": True,
+            }
+            for node in nodes
+        ]
+        if rows:
+            self._unit.session.flush()
+            self._unit.session.connection().execute(insert(ErasureItemRow), rows)
 
     def ids(self, *kinds: str) -> Sequence[str]:
         """Answer the ids that were gathered of these kinds, in order."""
@@ -237,8 +255,10 @@ class ReachStore:
         ).distinct()
         columns = ["kind", "item_id", "tenant_id", "erasure_id", "buried"]
         on_sqlite = self._unit.session.get_bind().dialect.name == "sqlite"
-        insert = sqlite.insert if on_sqlite else postgresql.insert
-        return self._run(insert(ErasureItemRow).from_select(columns, found).on_conflict_do_nothing()).rowcount
+        insert_once = sqlite.insert if on_sqlite else postgresql.insert
+        return self._run(
+            insert_once(ErasureItemRow).from_select(columns, found).on_conflict_do_nothing()
+        ).rowcount
 
     def _mine(self) -> tuple[Any, ...]:
         return (

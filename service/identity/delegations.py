@@ -5,6 +5,7 @@ from typing import Final
 
 from service.core.errors import NotFound
 from service.core.paging import Page, PageRequest
+from service.core.tombstones import Right
 from service.identity.model import ApiKey
 from service.identity.ports import Trail
 from service.identity.store_delegations import DelegationStore
@@ -41,4 +42,5 @@ def end_delegation(key_id: str, *, unit: Unit, trail: Trail) -> None:
     )
     if not ended:
         raise NotFound
+    unit.end_right(Right.KEY, key_id)
     trail(unit, _END, kind="key", ref=key_id)

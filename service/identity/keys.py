@@ -6,6 +6,7 @@ from sqlmodel import Session
 
 from service.core.errors import NotFound
 from service.core.paging import Page, PageRequest
+from service.core.tombstones import Right
 from service.identity.model import ApiKey, IssuedKey, KeyWarning, NewKey, Project
 from service.identity.ports import Trail
 from service.identity.projects import add_member, get_project
@@ -67,6 +68,7 @@ def revoke_key(key_id: str, *, unit: Unit, trail: Trail) -> ApiKey:
     if key is None:
         raise NotFound("There is no key of that id.")
     if revoked:
+        unit.end_right(Right.KEY, key_id)
         trail(unit, "key.revoked", kind="key", ref=key_id)
     return key
 

@@ -4,6 +4,7 @@ from typing import Final
 
 from service.core.errors import Conflict, NotFound
 from service.core.paging import Page, PageRequest
+from service.core.tombstones import Right, right_ref
 from service.identity.model import Member, Project
 from service.identity.ports import Trail
 from service.identity.rules import check_name
@@ -61,6 +62,7 @@ def remove_member(project: Project, subject: str, *, unit: Unit, trail: Trail) -
     """
     removed = IdentityStore.of(unit).remove_member(project.id, subject)
     if removed:
+        unit.end_right(Right.MEMBER, right_ref(project.id, subject))
         unit.stage(MEMBER_REMOVED_TOPIC, project_id=project.id, subject=subject)
         trail(unit, "member.removed", kind="project", ref=project.id, subject=subject)
     return removed

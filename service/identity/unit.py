@@ -10,12 +10,15 @@ from sqlmodel import Session
 from service.core.cipher import Cipher
 from service.core.errors import NotFound
 from service.core.ids import IdSource
+from service.core.lineage import Node
 from service.core.outbox import Outbox
 from service.core.tokens import TokenCounter
+from service.core.tombstones import KeyLedger, NoLedger, Right
 from service.detection.ports import Detector
 from service.detection.scan import OwnRules
 from service.identity.model import Caller, Project
 
+_NO_LEDGER: Final = NoLedger()
 _OWN_RULES: Final = OwnRules()
 
 
@@ -35,6 +38,7 @@ class Unit:
     request_id: str = ""
     fencing_token: int | None = None
     detector: Detector = _OWN_RULES
+    ledger: KeyLedger = _NO_LEDGER
 
     @property
     def tenant_id(self) -> str:
@@ -57,6 +61,13 @@ class Unit:
     def stage_all(self, topic: str, payloads: Sequence[dict[str, Any]]) -> None:
         """Stage a message for each payload, as `stage` does for one."""
         self.outbox.stage_all(topic, payloads, ids=self.ids, now=self.now)
+
+    def end_right(self, right: Right, *refs: str) -> None:
+        """Write down apart from the record that these rights end, so that no restore brings them back.
+
+        At once, and before this commits: of the two, losing a right that stands is the lesser harm.
+        """
+        self.ledger.bury_all(self.tenant_id, [Node(right.value, ref) for ref in refs])
 
     def project(self, name: str) -> Project:
         """Answer the caller's project of that name. Raises `NotFound` for any other, existing or not."""

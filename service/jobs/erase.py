@@ -139,7 +139,8 @@ class Eraser:
     def _destroy_key(self, tenant_id: str, erasure: Erasure) -> None:
         assert erasure.subject is not None, "a person's erasure knows whose until it is complete"
         destroyed = self._ledger.destroy(tenant_id, erasure.subject)
-        self._ledger.bury_all(tenant_id, [Node("subject", erasure.ref)])
+        kinds = ["subject", "account"] if erasure.closes_account else ["subject"]
+        self._ledger.bury_all(tenant_id, [Node(kind, erasure.ref) for kind in kinds])
         self._pass(tenant_id, erasure, KEYS, destroyed)
 
     def _bury(self, tenant_id: str, erasure: Erasure) -> None:
@@ -167,7 +168,8 @@ class Eraser:
         named = self._names(tenant_id, erasure).items()
         left = sum(self._index.count_items(tenant_id, kind, names) for kind, names in named)
         with self._units.write(tenant_id) as unit:
-            verified = verify(erasure.id, unit=unit, index_left=left)
+            expire_at = self._ledger.backups_expire_at(unit.now)
+            verified = verify(erasure.id, unit=unit, index_left=left, backups_expire_at=expire_at)
         hit("erase.verify.after")
         return verified is None or verified.state is State.COMPLETED
 

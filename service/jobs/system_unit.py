@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from sqlmodel import Session
@@ -12,6 +12,7 @@ from service.core.clock import Clock
 from service.core.database import Database
 from service.core.ids import IdSource
 from service.core.tokens import TokenCounter
+from service.core.tombstones import KeyLedger, NoLedger
 from service.identity.matrix import SCOPES_BY_ROLE
 from service.identity.model import Caller, Role
 from service.identity.store import IdentityStore
@@ -32,6 +33,7 @@ class SystemUnits:
     tokens: TokenCounter
     clock: Clock
     ids: IdSource
+    ledger: KeyLedger = field(default_factory=NoLedger)
 
     @contextmanager
     def write(self, tenant_id: str) -> Iterator[Unit]:
@@ -62,4 +64,5 @@ class SystemUnits:
             ids=self.ids,
             cipher=self.ciphers.for_tenant(tenant_id),
             tokens=self.tokens,
+            ledger=self.ledger,
         )

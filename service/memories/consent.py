@@ -6,6 +6,7 @@ from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import NotFound
 from service.core.idempotency import IdempotencyStore
+from service.core.tombstones import Right, right_ref
 from service.identity.unit import Unit
 from service.memories.model import ConsentAct, PurposeNotOfClass
 from service.memories.store_consents import ConsentStore
@@ -35,6 +36,7 @@ def set_consent(
     )
     unit.session.flush()
     if not granted:
+        unit.end_right(Right.CONSENT, right_ref(unit.cipher.keyed_hash(subject), purpose))
         # A kept answer may show what was remembered while consent stood: a repeat must not show it again.
         answers = IdempotencyStore(unit.session, unit.tenant_id, unit.cipher)
         answers.erase(SlotStore.of(unit).list_about(subject))

@@ -7,6 +7,7 @@ from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import Conflict, Forbidden
 from service.core.quarantined import Quarantined
+from service.core.tombstones import Right
 from service.identity.unit import Unit
 from service.memories.correct import lock_readable
 from service.memories.hide import hide_from_answers
@@ -57,6 +58,7 @@ def pause_memory(memory_id: str, *, unit: Unit, bundle: Bundle) -> Memory:
     if memory.status is not MemoryStatus.ACTIVE:
         raise NotPausable
     ChangeStore.of(unit).set_status(memory.id, MemoryStatus.PAUSED)
+    unit.end_right(Right.USE, memory.id)
     hide_from_answers([memory.id], unit=unit)
     return _changed(memory, Action.MEMORY_PAUSED, unit, bundle)
 

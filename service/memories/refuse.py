@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.errors import Invalid, NotFound
+from service.core.tombstones import Right, right_ref
 from service.identity.unit import Unit
 from service.memories.model import Refused
-from service.memories.store_refusals import RefusalStore
+from service.memories.store_refusals import ANY_CLASS, RefusalStore
 from service.policies.model import Bundle
 
 
@@ -32,6 +33,7 @@ def set_refusal(
     store = RefusalStore.of(unit)
     if refused:
         store.add(subject, class_name, at=unit.now)
+        unit.end_right(Right.SILENCE, right_ref(unit.cipher.keyed_hash(subject), class_name or ANY_CLASS))
     else:
         store.remove(subject, class_name)
     record(unit, Action.REFUSAL_SET, kind="refusal", ref=class_name or "all", refused=refused)

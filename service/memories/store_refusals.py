@@ -14,7 +14,7 @@ from service.identity.unit import Unit
 from service.memories.model import Refused
 from service.memories.tables import RefusalRow
 
-_ANY_CLASS: Final = "*"
+ANY_CLASS: Final = "*"
 
 
 class RefusalStore:
@@ -32,7 +32,7 @@ class RefusalStore:
 
     def stands(self, subject: str, class_name: str) -> bool:
         """Say whether the person refuses memories of the class, or any."""
-        query = self._of(subject).where(col(RefusalRow.class_name).in_([class_name, _ANY_CLASS]))
+        query = self._of(subject).where(col(RefusalRow.class_name).in_([class_name, ANY_CLASS]))
         return self._session.exec(query.limit(1)).first() is not None
 
     def add(self, subject: str, class_name: str | None, *, at: datetime) -> None:
@@ -42,7 +42,7 @@ class RefusalStore:
         row = {
             "tenant_id": self._tenant_id,
             "subject_hash": self._cipher.keyed_hash(subject),
-            "class_name": class_name or _ANY_CLASS,
+            "class_name": class_name or ANY_CLASS,
             "created_at": at,
         }
         self._session.connection().execute(insert_once(RefusalRow).on_conflict_do_nothing(), [row])
@@ -53,7 +53,7 @@ class RefusalStore:
             delete(RefusalRow).where(
                 col(RefusalRow.tenant_id) == self._tenant_id,
                 col(RefusalRow.subject_hash) == self._cipher.keyed_hash(subject),
-                col(RefusalRow.class_name) == (class_name or _ANY_CLASS),
+                col(RefusalRow.class_name) == (class_name or ANY_CLASS),
             )
         )
 
@@ -61,7 +61,7 @@ class RefusalStore:
         """Answer what the person refuses, by class."""
         rows = self._session.exec(self._of(subject).order_by(col(RefusalRow.class_name))).all()
         return [
-            Refused(None if row.class_name == _ANY_CLASS else row.class_name, row.created_at) for row in rows
+            Refused(None if row.class_name == ANY_CLASS else row.class_name, row.created_at) for row in rows
         ]
 
     def _of(self, subject: str) -> SelectOfScalar[RefusalRow]:

@@ -49,7 +49,7 @@ class ErasureAnswer(Answer):
     """
 
     id: str
-    kind: Literal["memory", "evidence", "source", "execution", "subject", "retention"]
+    kind: Literal["memory", "evidence", "source", "execution", "subject", "restore", "retention"]
     status: ErasureStatus
     due_at: When
     starts_at: When | None

@@ -31,6 +31,8 @@ COMMANDS: Final = MappingProxyType(
         "handoff": "service.entry.cli.handoff:app",
         "reindex": "service.entry.cli.index:reindex",
         "index": "service.entry.cli.index:app",
+        "backup": "service.entry.cli.backup:app",
+        "restore": "service.entry.cli.backup:restore",
         "audit": "service.entry.cli.audit:app",
         "bundle": "service.entry.cli.bundle:app",
         "policy": "service.entry.cli.policy:app",

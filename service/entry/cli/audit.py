@@ -7,7 +7,13 @@ from typing import Annotated, Final
 
 import typer
 
-from service.audit.checkpoint import CheckpointMalformed, note_head, read_checkpoint, write_checkpoint
+from service.audit.checkpoint import (
+    CheckpointMalformed,
+    left_behind,
+    note_head,
+    read_checkpoint,
+    write_checkpoint,
+)
 from service.audit.model import Checkpoint, Fault, Verdict
 from service.audit.verify import ChainBroken, verify_chain
 from service.core.clock import format_time
@@ -52,6 +58,11 @@ def verify(
             "checkpoints": [
                 {"sequence": known.sequence, "hash": known.hash, "at": format_time(known.at)}
                 for known in compared
+            ],
+            "restored": [
+                f"restored from backup at sequence {rewind.sequence},"
+                f" {rewind.former_sequence - rewind.sequence} events left behind, {format_time(rewind.at)}"
+                for rewind in (compared[-1].rewinds if compared else ())
             ],
         },
         as_json=as_json,
@@ -109,6 +120,8 @@ def _verify(registry: Registry, tenant_id: str, file: Path | None) -> tuple[Verd
         remembered = witness.recall(tenant_id)
     except CheckpointMalformed:
         return Verdict(0, "", Fault.CHECKPOINT_INVALID, 1), []
+    # What a checkpoint says of events that a restore left behind is true of them, and of no others.
+    known = [given for given in known if left_behind(given, remembered) is None]
     known += [] if remembered is None else [remembered]
     cipher = registry.record.ciphers.for_tenant(tenant_id)
     with registry.record.database.read(tenant_id) as session:

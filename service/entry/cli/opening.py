@@ -71,6 +71,7 @@ class Registry:
             ids=self.ids,
             cipher=self.record.ciphers.for_tenant(tenant_id),
             tokens=_NoTokens(),
+            ledger=self.record.ledger,
         )
 
 

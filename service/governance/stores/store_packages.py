@@ -17,7 +17,7 @@ PACKAGES: Final = RowStore(
             PackageRow,
             among(PackageRow.id, "package"),
             emptied(request=b""),
-            kinds=frozenset({Kind.EXECUTION, Kind.RETENTION}),
+            kinds=frozenset({Kind.EXECUTION, Kind.RESTORE, Kind.RETENTION}),
         ),
     ),
     note="Others' packages name what was erased by its id and hash alone; they hold no text.",

@@ -20,7 +20,7 @@ from service.governance.stores.store_rows import Rows, RowStore, among, emptied
 
 ERASED_HASH: Final = "erased:"
 """Stands where a plain hash of words stood: short words can be guessed from one."""
-_RUNS: Final = frozenset({Kind.EXECUTION, Kind.SUBJECT, Kind.RETENTION})
+_RUNS: Final = frozenset({Kind.EXECUTION, Kind.SUBJECT, Kind.RESTORE, Kind.RETENTION})
 _SUMMARIES: Final = _RUNS | {Kind.SOURCE}
 
 

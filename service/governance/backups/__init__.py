@@ -1,0 +1,1 @@
+"""Copies of the record, and putting one back without bringing back what was erased."""
