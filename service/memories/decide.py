@@ -1,30 +1,45 @@
 """`decide`: a person's word on a proposal that waits. Everything is judged again at that moment."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from service.audit.model import Action
 from service.audit.record import record
-from service.core.errors import NotFound
+from service.core.errors import Refusal
 from service.core.ids import is_id
 from service.core.quarantined import Quarantined
-from service.identity.model import Project, Role
 from service.identity.unit import Unit
-from service.memories.correct import cite, keep_correction, require_correctable
-from service.memories.model import (
-    AlreadyDecided,
-    Decided,
-    NewProposal,
-    NotYoursToDecide,
-    Proposal,
-    Word,
-)
+from service.memories.binding import ProposalChanged, hash_review
+from service.memories.correct import keep_correction, require_correctable
+from service.memories.model import AlreadyDecided, Decided, Memory, NotYoursToDecide, Proposal, Word
 from service.memories.ports import Citations
-from service.memories.propose import judge, keep
-from service.memories.rules import is_complete, own_act, part_in_decision, slot_of
+from service.memories.propose import keep
+from service.memories.rules import is_complete, part_in_decision
 from service.memories.store import MemoryStore
-from service.memories.store_changes import ChangeStore
 from service.memories.store_proposals import ProposalStore
 from service.memories.store_slots import SlotStore
+from service.memories.waiting import (
+    Judged,
+    get_proposal,
+    is_subject,
+    judge_again,
+    may_see,
+    replaced_by,
+    slot_locked_for,
+)
 from service.policies.model import Bundle
 from service.policies.verdict import Outcome, Reason, ReasonCode
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What a decision comes to. Where it is approved, `judged` is what is to be kept."""
+
+    proposal: Proposal
+    outcome: Outcome
+    reasons: tuple[Reason, ...]
+    approvals: tuple[str, ...]
+    judged: Judged | None = None
 
 
 def decide_proposal(
@@ -32,119 +47,101 @@ def decide_proposal(
 ) -> Decided:
     """Approve or reject a waiting proposal; approved, it is kept if the policy still allows it now.
 
-    Raises `NotFound` for one that the caller may not read, `NotYoursToDecide`, `AlreadyDecided`.
+    Raises `NotFound` for one that the caller may not read, `NotYoursToDecide`, `AlreadyDecided`, and
+    `ProposalChanged` where the word is bound to something else than would be decided.
     """
     Quarantined(unit.session, unit.tenant_id).share()
-    proposal = get_proposal(proposal_id, unit=unit, lock=True)
-    part = part_in_decision(proposal, unit.caller, is_subject=_is_subject(proposal, unit))
+    weighed = _weigh(proposal_id, word, unit=unit, bundle=bundle, citations=citations, lock=True)
+    memory = None
+    if weighed.judged is not None:
+        memory = _keep(weighed.proposal, weighed.judged, unit=unit, bundle=bundle)
+    settled = _settle(weighed, memory, word=word, unit=unit)
+    return Decided(settled, weighed.reasons, memory)
+
+
+def decide_proposals(
+    words: Sequence[tuple[str, Word]], *, unit: Unit, bundle: Bundle, citations: Citations
+) -> Sequence[Decided | Refusal]:
+    """Decide many, each by itself and in the order given; answer for each what became of it, or its refusal.
+
+    One that is refused changes nothing, and holds up none of the others.
+    """
+    Quarantined(unit.session, unit.tenant_id).share()
+    # All at once and in one order, so that two reviewers with overlapping lists never wait for each other.
+    seen = [ProposalStore.of(unit).find(proposal_id) for proposal_id, _ in words if is_id(proposal_id)]
+    mine = [proposal for proposal in seen if proposal is not None and may_see(proposal, unit)]
+    SlotStore.of(unit).lock_all([slot_locked_for(proposal) for proposal in mine])
+    answers: list[Decided | Refusal] = []
+    for proposal_id, word in words:
+        try:
+            answers.append(decide_proposal(proposal_id, word, unit=unit, bundle=bundle, citations=citations))
+        except Refusal as refusal:
+            answers.append(refusal)
+    return answers
+
+
+def preview_decisions(
+    words: Sequence[tuple[str, Word]], *, unit: Unit, bundle: Bundle, citations: Citations
+) -> Sequence[Weighed | Refusal]:
+    """Answer what each decision would come to at this moment, as if it were the only one. Changes nothing."""
+    answers: list[Weighed | Refusal] = []
+    for proposal_id, word in words:
+        try:
+            answers.append(
+                _weigh(proposal_id, word, unit=unit, bundle=bundle, citations=citations, lock=False)
+            )
+        except Refusal as refusal:
+            answers.append(refusal)
+    return answers
+
+
+def _weigh(
+    proposal_id: str, word: Word, *, unit: Unit, bundle: Bundle, citations: Citations, lock: bool
+) -> Weighed:
+    proposal = get_proposal(proposal_id, unit=unit, lock=lock)
+    part = part_in_decision(proposal, unit.caller, is_subject=is_subject(proposal, unit))
     if part is None:
         raise NotYoursToDecide
     if proposal.outcome is not Outcome.PENDING_REVIEW or proposal.content is None:
         raise AlreadyDecided
+    if word.content_hash is not None:
+        replaced = replaced_by(proposal, unit=unit, bundle=bundle)
+        if word.content_hash != hash_review(proposal, replaced, cipher=unit.cipher):
+            raise ProposalChanged(proposal.id)
     if not word.approves:
         reason = Reason(ReasonCode.REVIEW_REQUIRED, f"the {part.value} rejected it", "approval.by")
-        return _settle(proposal, Outcome.DENIED, (reason,), (), proposal.memory_id, word=word, unit=unit)
+        return Weighed(proposal, Outcome.DENIED, (reason,), ())
     approvals = (*proposal.approvals, part.value)
     if not is_complete(proposal.approver, approvals):
         reason = Reason(ReasonCode.REVIEW_REQUIRED, "another person decides too", "approval.by")
-        return _settle(
-            proposal,
-            Outcome.PENDING_REVIEW,
-            (reason,),
-            approvals,
-            proposal.memory_id,
-            word=word,
-            unit=unit,
-        )
-    return _keep_if_still_allowed(proposal, word, approvals, unit=unit, bundle=bundle, citations=citations)
-
-
-def get_proposal(proposal_id: str, *, unit: Unit, lock: bool = False) -> Proposal:
-    """Answer a proposal that the caller made, that is about the caller, or that waits for a reviewer.
-
-    Raises `NotFound` for any other.
-    """
-    found = ProposalStore.of(unit).find(proposal_id, lock=lock) if is_id(proposal_id) else None
-    if found is None or found.project_id not in unit.caller.project_ids:
-        raise NotFound
-    is_mine = found.proposer == unit.caller.principal or _is_subject(found, unit)
-    if is_mine or part_in_decision(found, unit.caller, is_subject=False) is not None:
-        return found
-    raise NotFound
-
-
-def _is_subject(proposal: Proposal, unit: Unit) -> bool:
-    person = unit.caller.person
-    return person is not None and proposal.subject_hash == unit.cipher.keyed_hash(person)
-
-
-def _keep_if_still_allowed(
-    proposal: Proposal,
-    word: Word,
-    approvals: tuple[str, ...],
-    *,
-    unit: Unit,
-    bundle: Bundle,
-    citations: Citations,
-) -> Decided:
-    assert proposal.content is not None
-    content = proposal.content
-    project: Project = unit.project_of(proposal.project_id)
-    new = NewProposal(
-        project=project.name,
-        class_name=proposal.class_name,
-        subject=content.subject,
-        key=content.key,
-        text=content.text,
-        value=content.value,
-        confidence=proposal.confidence,
-        citations=content.citations,
-        purpose=proposal.purpose,
-        validity=proposal.validity,
-    )
-    if proposal.memory_id is not None:
-        return _correct_if_still_allowed(
-            proposal, new, word, approvals, unit=unit, bundle=bundle, citations=citations
-        )
-    slot = slot_of(new, project.id, bundle, unit.cipher)
-    SlotStore.of(unit).lock(slot)
-    cited = [citations.look_up(citation, subject=content.subject) for citation in content.citations]
-    verdict = judge(new, slot, cited, unit=unit, bundle=bundle, proposed=proposal)
-    if verdict.outcome is Outcome.DENIED:
-        return _settle(proposal, Outcome.DENIED, verdict.reasons, approvals, None, word=word, unit=unit)
-    memory = keep(new, slot, cited, verdict, unit=unit, bundle=bundle, by=proposal.proposer)
-    settled = _settle(proposal, Outcome.APPROVED, (), approvals, memory.id, word=word, unit=unit)
-    return Decided(settled.proposal, (), memory)
-
-
-def _correct_if_still_allowed(
-    proposal: Proposal,
-    new: NewProposal,
-    word: Word,
-    approvals: tuple[str, ...],
-    *,
-    unit: Unit,
-    bundle: Bundle,
-    citations: Citations,
-) -> Decided:
-    """Make a correction that waited the newest version of its memory, on top of any made meanwhile."""
-    assert proposal.memory_id is not None
-    locked = ChangeStore.of(unit).lock(proposal.memory_id)
-    memory = MemoryStore.of(unit, bundle).find(proposal.memory_id, now=unit.now)
-    if locked is None or memory is None:
+        return Weighed(proposal, Outcome.PENDING_REVIEW, (reason,), approvals)
+    judged = judge_again(proposal, unit=unit, bundle=bundle, citations=citations)
+    if judged is None:
         raise AlreadyDecided
-    require_correctable(memory)
-    by_subject = new.subject is not None and proposal.proposer == f"{Role.USER}:{new.subject}"
-    cited = cite(new, citations=citations, act=own_act(proposal.created_at) if by_subject else None)
-    verdict = judge(
-        new, locked.slot, cited, unit=unit, bundle=bundle, proposed=proposal, corrects=locked.standing
-    )
-    if verdict.outcome is Outcome.DENIED:
-        return _settle(proposal, Outcome.DENIED, verdict.reasons, approvals, memory.id, word=word, unit=unit)
-    kept = keep_correction(
+    if judged.corrects is not None:
+        require_correctable(_corrected(proposal, unit=unit, bundle=bundle))
+    if judged.verdict.outcome is Outcome.DENIED:
+        return Weighed(proposal, Outcome.DENIED, judged.verdict.reasons, approvals)
+    return Weighed(proposal, Outcome.APPROVED, (), approvals, judged)
+
+
+def _corrected(proposal: Proposal, *, unit: Unit, bundle: Bundle) -> Memory:
+    assert proposal.memory_id is not None
+    memory = MemoryStore.of(unit, bundle).find(proposal.memory_id, now=unit.now)
+    if memory is None:
+        raise AlreadyDecided
+    return memory
+
+
+def _keep(proposal: Proposal, judged: Judged, *, unit: Unit, bundle: Bundle) -> Memory:
+    """Keep what was approved; a correction stands on top of any made meanwhile."""
+    new, cited, verdict = judged.new, judged.cited, judged.verdict
+    if judged.corrects is None:
+        return keep(new, judged.slot, cited, verdict, unit=unit, bundle=bundle, by=proposal.proposer)
+    return keep_correction(
         new,
-        memory,
-        locked,
+        _corrected(proposal, unit=unit, bundle=bundle),
+        judged.corrects,
         cited,
         verdict,
         unit=unit,
@@ -152,26 +149,17 @@ def _correct_if_still_allowed(
         by=proposal.proposer,
         reason=proposal.decision_reason,
     )
-    settled = _settle(proposal, Outcome.APPROVED, (), approvals, kept.id, word=word, unit=unit)
-    return Decided(settled.proposal, (), kept)
 
 
-def _settle(
-    proposal: Proposal,
-    outcome: Outcome,
-    reasons: tuple[Reason, ...],
-    approvals: tuple[str, ...],
-    memory_id: str | None,
-    *,
-    word: Word,
-    unit: Unit,
-) -> Decided:
-    codes = [reason.code.value for reason in reasons]
+def _settle(weighed: Weighed, memory: Memory | None, *, word: Word, unit: Unit) -> Proposal:
+    proposal = weighed.proposal
+    memory_id = proposal.memory_id if memory is None else memory.id
+    codes = [reason.code.value for reason in weighed.reasons]
     ProposalStore.of(unit).decide(
         proposal.id,
-        outcome=outcome,
+        outcome=weighed.outcome,
         codes=codes,
-        approvals=approvals,
+        approvals=weighed.approvals,
         memory_id=memory_id,
         reason=word.reason,
         subject=None if proposal.content is None else proposal.content.subject,
@@ -183,10 +171,10 @@ def _settle(
         Action.PROPOSAL_DECIDED,
         kind="memory_proposal",
         ref=proposal.id,
-        outcome=outcome.value,
+        outcome=weighed.outcome.value,
         codes=codes,
         memory=memory_id,
     )
     settled = ProposalStore.of(unit).find(proposal.id)
     assert settled is not None
-    return Decided(settled, reasons, None)
+    return settled

@@ -226,10 +226,14 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A person's word on a waiting proposal, and why, if they say."""
+    """A person's word on a waiting proposal, and why, if they say.
+
+    With a `content_hash` it counts only for exactly what that was the hash of.
+    """
 
     approves: bool
     reason: str | None = None
+    content_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

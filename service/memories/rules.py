@@ -154,8 +154,9 @@ def may_change(memory: Memory, caller: Caller, bundle: Bundle) -> bool:
 def part_in_decision(proposal: Proposal, caller: Caller, *, is_subject: bool) -> Approver | None:
     """Answer in which part the caller may decide: as the subject, as a reviewer, or not at all.
 
-    An agent never decides, and a reviewer never decides what they proposed themselves. The subject may
-    confirm what they handed in by their own sign-in: it is their word both times.
+    An agent never decides, and a reviewer never decides what they proposed themselves or what is about them:
+    where both must, they are two people. The subject may confirm what they handed in by their own sign-in: it
+    is their word both times.
     """
     if caller.act is not None:
         return None
@@ -165,6 +166,7 @@ def part_in_decision(proposal: Proposal, caller: Caller, *, is_subject: bool) ->
     if (
         caller.role is Role.REVIEWER
         and not proposed_it
+        and not is_subject
         and proposal.approver in (Approver.REVIEWER, Approver.BOTH)
     ):
         return Approver.REVIEWER

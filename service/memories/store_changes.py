@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlmodel import Session, col, select
+from sqlmodel.sql.expression import Select
 
 from service.core.cipher import Cipher
 from service.core.ids import is_id
@@ -56,26 +57,19 @@ class ChangeStore:
         if row is None:
             return None
         # What names the slot never changes, and so may be read before the lock.
-        slot = Slot(row.project_id, row.class_name, row.subject_hash, row.key_hash)
-        SlotStore(self._session, self._tenant_id, self._cipher).lock(slot)
-        found = self._session.exec(
+        SlotStore(self._session, self._tenant_id, self._cipher).lock(_slot_of(row))
+        query = self._current(memory_id).with_for_update().execution_options(populate_existing=True)
+        return _locked(self._session.exec(query).first())
+
+    def look(self, memory_id: str) -> Locked | None:
+        """Answer what `lock` would, and lock nothing: for who only wants to know what would come of it."""
+        return _locked(self._session.exec(self._current(memory_id)).first()) if is_id(memory_id) else None
+
+    def _current(self, memory_id: str) -> Select[MemoryRow, MemoryVersionRow]:
+        return (
             select(MemoryRow, MemoryVersionRow)
             .join(MemoryVersionRow, same_version())
             .where(MemoryRow.tenant_id == self._tenant_id, MemoryRow.id == memory_id)
-            .with_for_update()
-            .execution_options(populate_existing=True)
-        ).first()
-        if found is None:
-            return None
-        memory, version = found
-        return Locked(
-            slot=slot,
-            status=MemoryStatus(memory.status),
-            standing=standing_of(memory, version),
-            created_at=memory.created_at,
-            expires_at=memory.expires_at,
-            last_used_at=memory.last_used_at,
-            grace_until=memory.grace_until,
         )
 
     def is_slot_taken(self, slot: Slot, *, now: datetime) -> bool:
@@ -112,3 +106,22 @@ class ChangeStore:
         return self._session.exec(
             select(MemoryRow).where(MemoryRow.tenant_id == self._tenant_id, col(MemoryRow.id) == memory_id)
         ).one()
+
+
+def _slot_of(row: MemoryRow) -> Slot:
+    return Slot(row.project_id, row.class_name, row.subject_hash, row.key_hash)
+
+
+def _locked(found: tuple[MemoryRow, MemoryVersionRow] | None) -> Locked | None:
+    if found is None:
+        return None
+    memory, version = found
+    return Locked(
+        slot=_slot_of(memory),
+        status=MemoryStatus(memory.status),
+        standing=standing_of(memory, version),
+        created_at=memory.created_at,
+        expires_at=memory.expires_at,
+        last_used_at=memory.last_used_at,
+        grace_until=memory.grace_until,
+    )

@@ -1,7 +1,7 @@
 """Queries of one tenant's proposals."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from sqlalchemy import or_
@@ -20,6 +20,17 @@ from service.memories.tables import ProposalRow
 from service.memories.valid import Validity
 from service.policies.verdict import Outcome
 from service.policies.words import Approver
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which proposals a list is to hold, and in which order; `None` leaves a property open."""
+
+    outcome: Outcome | None = None
+    class_name: str | None = None
+    subject: str | None = None
+    project_id: str | None = None
+    oldest_first: bool = False
 
 
 class ProposalStore:
@@ -77,7 +88,9 @@ class ProposalStore:
         query = select(ProposalRow).where(
             ProposalRow.tenant_id == self._tenant_id, ProposalRow.id == proposal_id
         )
-        row = self._session.exec(query.with_for_update() if lock else query).first()
+        if lock:
+            query = query.with_for_update().execution_options(populate_existing=True)
+        row = self._session.exec(query).first()
         return None if row is None else self._proposal(row)
 
     def decide(
@@ -114,7 +127,7 @@ class ProposalStore:
             row.content, row.decided_at, row.decided_by = None, at, by
         self._session.add(row)
 
-    def list_for(self, caller: Caller, page: PageRequest, *, outcome: Outcome | None) -> Page[Proposal]:
+    def list_for(self, caller: Caller, page: PageRequest, wanted: Wanted) -> Page[Proposal]:
         """Answer what the caller proposed, what is about the caller's person, and a reviewer's queue."""
         mine = [col(ProposalRow.proposer) == caller.principal]
         if caller.person is not None:
@@ -126,11 +139,20 @@ class ProposalStore:
             col(ProposalRow.project_id).in_(caller.project_ids),
             or_(*mine),
         )
-        if outcome is not None:
-            query = query.where(ProposalRow.outcome == outcome)
+        if wanted.outcome is not None:
+            query = query.where(ProposalRow.outcome == wanted.outcome)
+        if wanted.class_name is not None:
+            query = query.where(ProposalRow.class_name == wanted.class_name)
+        if wanted.subject is not None:
+            query = query.where(ProposalRow.subject_hash == self._cipher.keyed_hash(wanted.subject))
+        if wanted.project_id is not None:
+            query = query.where(ProposalRow.project_id == wanted.project_id)
+        name = col(ProposalRow.id)
         if page.after is not None:
-            query = query.where(col(ProposalRow.id) < str(page.after[0]))
-        rows = self._session.exec(query.order_by(col(ProposalRow.id).desc()).limit(page.limit + 1)).all()
+            last = str(page.after[0])
+            query = query.where(name > last if wanted.oldest_first else name < last)
+        query = query.order_by(name.asc() if wanted.oldest_first else name.desc())
+        rows = self._session.exec(query.limit(page.limit + 1)).all()
         return page.page([self._proposal(row) for row in rows], [(row.id,) for row in rows])
 
     def _proposal(self, row: ProposalRow) -> Proposal:

@@ -34,7 +34,12 @@ class SlotStore:
 
     def lock(self, slot: Slot) -> None:
         """Let one proposal for the same person (or project) and class follow another."""
-        lock_names(self._session, self._tenant_id, [f"memories/{scope_key(slot)}/{slot.class_name}"])
+        self.lock_all([slot])
+
+    def lock_all(self, slots: Sequence[Slot]) -> None:
+        """Do as `lock` for each of them, so that two that lock the same ones never wait for each other."""
+        names = [f"memories/{scope_key(slot)}/{slot.class_name}" for slot in slots]
+        lock_names(self._session, self._tenant_id, names)
 
     def standing(self, slot: Slot, *, now: datetime) -> Standing | None:
         """Answer what is active in the slot and has not expired."""

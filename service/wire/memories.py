@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from service.wire.scalars import Answer, Id, Name, Request, ShortText, Text, When
+from service.wire.scalars import Answer, Hash, Id, Name, Request, ShortText, Text, When
 from service.wire.validity import WithValidity
 
 Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$")]
@@ -100,6 +100,7 @@ class ProposalListed(Answer):
     policy_version: str
     memory_id: str | None
     created_at: When
+    age_seconds: float
 
 
 class ProposalPage(Answer):
@@ -114,6 +115,8 @@ class DecideProposal(Request):
 
     decision: Literal["approve", "reject"]
     reason: ShortText | None = None
+    content_hash: Hash | None = None
+    """Of the proposal as the person saw it: what has changed since is not decided."""
 
 
 class MemoryAnswer(Answer):

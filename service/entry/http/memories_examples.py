@@ -42,6 +42,7 @@ PROPOSALS_EXAMPLE: Final[dict[str, Any]] = {
             "policy_version": _VERSION,
             "memory_id": None,
             "created_at": _TIME,
+            "age_seconds": 5400.0,
         }
     ],
     "next_cursor": None,

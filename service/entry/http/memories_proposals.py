@@ -1,7 +1,8 @@
 """Routes of proposals: hand in, list, decide."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
+from fastapi import Query
 from starlette.responses import Response
 
 from service.context.citations import RecordCitations
@@ -12,6 +13,7 @@ from service.entry.http.memories_examples import PROPOSALS_EXAMPLE, PROPOSE_EXAM
 from service.entry.http.memories_shapes import new_proposal, proposal_answer, proposal_listed
 from service.identity.matrix import MEMORIES_PROPOSE, PROPOSALS_DECIDE, PROPOSALS_READ
 from service.identity.unit import Unit
+from service.memories.binding import ProposalChanged
 from service.memories.decide import decide_proposal
 from service.memories.model import (
     AlreadyDecided,
@@ -22,10 +24,11 @@ from service.memories.model import (
     Word,
 )
 from service.memories.propose import propose_memory
-from service.memories.store_proposals import ProposalStore
+from service.memories.store_proposals import ProposalStore, Wanted
 from service.policies.active import active_bundle
 from service.policies.verdict import Outcome
 from service.wire.memories import DecideProposal, ProposalAnswer, ProposalPage, ProposeMemory
+from service.wire.scalars import Name
 
 router = new_router("memories")
 
@@ -68,17 +71,28 @@ def propose(body: ProposeMemory, edge: Edge = needs(MEMORIES_PROPOSE)) -> Respon
     ),
 )
 def list_proposals(
+    *,
     decision: Decision | None = None,
+    class_name: Annotated[str | None, Query(alias="class", max_length=200)] = None,
+    subject: Annotated[Name | None, Query()] = None,
+    project: Annotated[Name | None, Query()] = None,
+    sort: Literal["newest", "age"] = "newest",
     limit: Limit = PAGE_ITEMS_DEFAULT,
     cursor: Cursor = None,
     edge: Edge = needs(PROPOSALS_READ),
 ) -> Response:
-    """Answer proposals, newest first, with their exact words while they wait."""
-    page = edge.page(limit, cursor, decision)
+    """Answer proposals, newest first or by `age` (oldest first), with their exact words while they wait."""
+    page = edge.page(limit, cursor, decision, class_name, subject, project, sort)
 
     def work(unit: Unit) -> Reply:
-        outcome = None if decision is None else Outcome(decision)
-        found = ProposalStore.of(unit).list_for(unit.caller, page, outcome=outcome)
+        wanted = Wanted(
+            outcome=None if decision is None else Outcome(decision),
+            class_name=class_name,
+            subject=subject,
+            project_id=None if project is None else unit.project(project).id,
+            oldest_first=sort == "age",
+        )
+        found = ProposalStore.of(unit).list_for(unit.caller, page, wanted)
         items = [proposal_listed(proposal, unit) for proposal in found.items]
         return Reply(ProposalPage(items=items, next_cursor=found.next_cursor))
 
@@ -91,7 +105,7 @@ def list_proposals(
         summary="Decide a waiting proposal",
         answer=ProposalAnswer,
         example={"decision": "approve", "reason": "said so in the meeting"},
-        problems=[NotFound, Forbidden, NotYoursToDecide, AlreadyDecided],
+        problems=[NotFound, Forbidden, NotYoursToDecide, AlreadyDecided, ProposalChanged],
         creates=True,
     ),
 )
@@ -101,7 +115,7 @@ def decide(proposal_id: PathId, body: DecideProposal, edge: Edge = needs(PROPOSA
     def work(unit: Unit) -> Reply:
         decided = decide_proposal(
             proposal_id,
-            Word(body.decision == "approve", body.reason),
+            Word(body.decision == "approve", body.reason, body.content_hash),
             unit=unit,
             bundle=active_bundle(unit),
             citations=RecordCitations(unit),

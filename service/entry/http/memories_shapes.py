@@ -85,6 +85,7 @@ def proposal_listed(proposal: Proposal, unit: Unit) -> ProposalListed:
         policy_version=proposal.policy_version,
         memory_id=proposal.memory_id,
         created_at=proposal.created_at,
+        age_seconds=max(0.0, (unit.now - proposal.created_at).total_seconds()),
     )
 
 
