@@ -28,6 +28,7 @@ METHODS = {"get", "put", "post", "patch", "delete"}
 ROWS: list[tuple[str, str]] = [
     (r"GET /v1/openapi\.json", "+ + + + + + + + +"),
     (r"GET /v1/audit", ". + . . . . . + ."),
+    (r"GET /v1/(data-map|records-of-processing)", ". . . . + + . + +"),
     (r"(GET|DELETE) /v1/delegations.*", ". + . . . . . . ."),
     (r"GET /v1/executions/\{\w+\}/bundle", ". . . . . . . + ."),
     (r"GET /v1/memories/\{\w+\}/bundle", ". + . . . . . + ."),

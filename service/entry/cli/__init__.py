@@ -35,6 +35,7 @@ COMMANDS: Final = MappingProxyType(
         "restore": "service.entry.cli.backup:restore",
         "audit": "service.entry.cli.audit:app",
         "bundle": "service.entry.cli.bundle:app",
+        "data-map": "service.entry.cli.data_map:data_map",
         "policy": "service.entry.cli.policy:app",
         "settings": "service.entry.cli.settings_list:settings",
     }
