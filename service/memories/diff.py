@@ -12,10 +12,10 @@ import regex
 _WORD: Final = regex.compile(
     r"\s+|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]\p{M}*|[\p{L}\p{N}\p{M}_]+(?=\X|$)|\X"
 )
-_CELLS_MAX: Final = 250_000
+_CELLS_MAX: Final = 100_000
 """Words of one times words of the other, less what they begin and end with alike.
 
-Beyond it the rest counts as replaced whole. 500 words each, with little in common, take some hundredths of a
+Beyond it the rest counts as replaced whole. 300 words each, with little in common, take some hundredths of a
 second.
 """
 
