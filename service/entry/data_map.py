@@ -15,7 +15,6 @@ from service.governance.data_map import Beside, MappedField, Place, map_beside, 
 from service.governance.handling import Handling
 from service.governance.registry import INDEX, KEYS
 from service.governance.retention import RetentionClass
-from service.migrations.tables import load_tables
 
 _ID: Final = Described("ids of ours", Personal.PSEUDONYMOUS)
 _HASH: Final = Described("a keyed hash", Personal.PSEUDONYMOUS)
@@ -97,7 +96,6 @@ def data_map() -> Sequence[MappedField]:
 
     Raises `LookupError` for one that nobody has said anything about: no answer hides a field.
     """
-    load_tables()
     return (*map_record(), *map_beside(_beside()))
 
 

@@ -15,6 +15,7 @@ from service.governance.registry import NO_TEXT, PLAIN, STORES
 from service.governance.retention import RetentionClass
 from service.governance.stores.store_people import NAMES
 from service.governance.stores.store_rows import RowStore
+from service.migrations.tables import load_tables
 
 
 class Place(StrEnum):
@@ -58,9 +59,10 @@ class Beside:
 def map_record(metadata: MetaData | None = None) -> Sequence[MappedField]:
     """Answer every field of every table of the record, in order of their names.
 
-    Needs all tables to be loaded (`migrations.tables.load_tables`). Raises `LookupError` for a table or a
+    Raises `LookupError` for a table or a
     column that nobody has said anything about.
     """
+    load_tables()
     tables = (metadata or SQLModel.metadata).tables
     return [_field(table, column) for _, table in sorted(tables.items()) for column in table.columns]
 
