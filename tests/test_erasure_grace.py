@@ -1,6 +1,7 @@
 """A class may give a deleted memory a time of grace: hidden, restorable until it ends, then destroyed."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from erasure_world import CANARY, ErasureWorld, Traces, erasure_world
 from memories_world import POLICIES
 
 from service.core.database import Database
+from service.core.locks import lock_names
+from service.memories.model import MemoryStatus
+from service.memories.tables import MemoryRow
 from service.policies.read_folder import read_folder
 from service.policies.seed import seed_bundle
 
@@ -125,3 +129,28 @@ def test_erasing_the_person_waits_for_no_grace(world: ErasureWorld) -> None:
     assert world.erase_subject()["status"] == "completed"
 
     assert world.call("GET", "/memories", world.user())["items"] == []
+
+
+def test_a_deletion_waits_for_a_value_that_takes_its_place_and_still_destroys(
+    world: ErasureWorld, clock: FixedClock
+) -> None:
+    left = world.leave_traces()
+    tenant_id = world.memories.site.tenants["acme"]
+    with ThreadPoolExecutor(1) as threads:
+        with world.memories.site.runtime.database.write(tenant_id) as session:
+            # What a newer value of the slot does, stopped between looking and writing.
+            row = session.get_one(MemoryRow, (tenant_id, left.memory))
+            lock_names(session, tenant_id, [f"memories/{row.scope_key}/{row.class_name}"])
+            deletion = threads.submit(delete, world, left)
+            wait([deletion], timeout=0.5)
+            row.status, row.ended_at = MemoryStatus.SUPERSEDED, clock.now
+            session.add(row)
+        receipt = deletion.result()
+
+    (shown,) = world.call("GET", "/memories", world.user())["items"]
+    assert shown["status"] == "grace"
+    clock.advance(days=8)
+    world.carry_out()
+    followed = world.call("GET", f"/erasures/{receipt['id']}", world.user())
+    assert followed["status"] == "completed"
+    world.call("GET", f"/memories/{left.memory}", world.user(), expect=404)

@@ -28,8 +28,8 @@ from service.governance.store_reach import ReachStore
 from service.identity.matrix import SUBJECTS_ERASE
 from service.identity.model import Role
 from service.identity.unit import Unit
+from service.memories.correct import lock_readable
 from service.memories.model import Memory, MemoryStatus
-from service.memories.store import MemoryStore
 from service.policies.model import Bundle
 
 
@@ -39,9 +39,8 @@ def forget_memory(memory_id: str, *, unit: Unit, bundle: Bundle) -> Erasure:
     In its time of grace it is answered again. Raises `NotFound`, `Forbidden` and `Held`.
     """
     lock_deletions(unit)
-    memory = MemoryStore.of(unit, bundle).get_readable(memory_id, caller=unit.caller, now=unit.now)
-    if memory is None:
-        raise NotFound
+    # With its slot: a value that takes its place meanwhile would end it under our hands as superseded.
+    memory, _ = lock_readable(memory_id, unit=unit, bundle=bundle)
     _only_theirs(memory, unit, bundle)
     waiting = ErasureStore.of(unit).find_open(Kind.MEMORY, memory.id)
     if memory.status is MemoryStatus.GRACE and waiting is not None:

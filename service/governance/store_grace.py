@@ -33,6 +33,7 @@ class GraceStore:
         self._answers.erase([memory_id])
 
     def is_over(self, memory_id: str) -> bool:
-        """Say whether the memory is still deleted, or gone: nobody took the deletion back."""
-        row = self._session.get(MemoryRow, (self._tenant_id, memory_id), populate_existing=True)
+        """Say whether the memory is deleted or gone, and stays so: nobody can take that back any more."""
+        key = (self._tenant_id, memory_id)
+        row = self._session.get(MemoryRow, key, populate_existing=True, with_for_update=True)
         return row is None or row.status == MemoryStatus.GRACE

@@ -87,7 +87,11 @@ class SlotStore:
         What had run out before has expired then; what had not is superseded, in the `conflict_group`.
         """
         rows = self._session.exec(
-            select(MemoryRow).where(*self._slot(slot), MemoryRow.status == MemoryStatus.ACTIVE)
+            select(MemoryRow)
+            .where(*self._slot(slot), MemoryRow.status == MemoryStatus.ACTIVE)
+            # An erasure of their person hides memories without the slot's lock: what it hid stays hidden.
+            .with_for_update()
+            .execution_options(populate_existing=True)
         ).all()
         for row in rows:
             if row.expires_at <= now:
