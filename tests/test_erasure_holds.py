@@ -114,3 +114,19 @@ def test_only_an_administrator_places_sees_and_releases_holds(world: ErasureWorl
     assert world.call("POST", "/holds", world.admin(), past, expect=422)["code"] == "hold_ended"
     world.call("POST", "/holds", world.admin(), body | {"ref": "no-such"}, expect=404)
     world.call("POST", "/holds", world.admin(), body | {"scope": "memory", "ref": "no-id"}, expect=404)
+
+
+@pytest.mark.parametrize("scope", ["execution", "subject", "project"])
+def test_a_hold_over_a_run_keeps_the_large_results_that_it_observed(world: ErasureWorld, scope: str) -> None:
+    left = world.leave_traces()
+    source = {"uri": "tool://register", "kind": "tool", "observed_at": "2026-11-30T10:00:00Z"}
+    body = {"source": source, "content": "granted " * 2_000, "summary": "granted"}
+    path = f"/executions/{left.run}/observations"
+    kept = world.call("POST", path, world.agent(), body, expect=201)["evidence_id"]
+    hold = place(world, scope, {"execution": left.run, "subject": "user-1", "project": "alpha"}[scope])
+
+    for query in ("", "?derived=true"):
+        world.call("DELETE", f"/evidence/{kept}{query}", world.user(), expect=409)
+
+    world.call("DELETE", f"/holds/{hold['id']}", world.admin())
+    world.call("DELETE", f"/evidence/{kept}", world.user())

@@ -1,23 +1,20 @@
 """Queries of one tenant's legal holds."""
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select
+from sqlalchemy import and_, or_, select
 from sqlmodel import Session, col
 
 from service.core.cipher import Cipher
 from service.core.ids import is_id
 from service.core.locks import lock_names
 from service.core.paging import Page, PageRequest
-from service.evidence.tables import EvidenceRow, EvidenceSubjectRow
-from service.executions.tables import ExecutionRow
 from service.governance.model import Hold, HoldScope, Target
-from service.governance.stores.store_rows import Reach, reach_of
+from service.governance.store_touched import Touched
+from service.governance.stores.store_rows import reach_of
 from service.governance.tables import HoldRow
 from service.identity.unit import Unit
-from service.memories.tables import MemoryRow, ProposalRow
 
 _LOCK: Final = "holds"
 
@@ -77,19 +74,24 @@ class HoldStore:
 
     def find_over(self, target: Target, unit: Unit) -> Hold | None:
         """Answer a hold that stands over anything that was gathered for the target, or `None`."""
-        standing = self._session.scalars(
-            select(HoldRow)
-            .where(
-                col(HoldRow.tenant_id) == self._tenant_id,
-                col(HoldRow.released_at).is_(None),
-                or_(col(HoldRow.until).is_(None), col(HoldRow.until) > unit.now),
-            )
-            .order_by(col(HoldRow.id))
-        ).all()
-        if not standing:
+        standing = (
+            col(HoldRow.tenant_id) == self._tenant_id,
+            col(HoldRow.released_at).is_(None),
+            or_(col(HoldRow.until).is_(None), col(HoldRow.until) > unit.now),
+        )
+        if self._session.scalars(select(col(HoldRow.id)).where(*standing).limit(1)).first() is None:
             return None
-        reached = _Reached(reach_of(target, unit), self._session)
-        return next((self._hold(row) for row in standing if reached.by(HoldScope(row.scope), row.ref)), None)
+        touched = Touched(reach_of(target, unit), self._session)
+        over = or_(
+            *(
+                and_(col(HoldRow.scope) == scope, touched.names(scope, col(HoldRow.ref)))
+                for scope in HoldScope
+            )
+        )
+        row = self._session.scalars(
+            select(HoldRow).where(*standing, over).order_by(col(HoldRow.id)).limit(1)
+        ).first()
+        return None if row is None else self._hold(row)
 
     def _hold(self, row: HoldRow) -> Hold:
         return Hold(
@@ -102,70 +104,6 @@ class HoldStore:
             created_at=row.created_at,
             released_at=row.released_at,
         )
-
-
-class _Reached:
-    """Whether what was gathered lies under a hold of one scope and ref."""
-
-    def __init__(self, reach: Reach, session: Session) -> None:
-        self._reach = reach
-        self._session = session
-
-    def by(self, scope: HoldScope, ref: str) -> bool:
-        """Say whether a hold of that scope and ref touches anything that was gathered."""
-        match scope:
-            case HoldScope.SUBJECT:
-                return ref == self._reach.target.ref or self._about(ref) or self._acts_for(ref)
-            case HoldScope.PROJECT:
-                return any(self._any(query) for query in self._in_project(ref))
-            case _:
-                gathered = self._reach.items(scope.value).subquery()
-                return self._any(select(gathered.c.item_id).where(gathered.c.item_id == ref))
-
-    def _about(self, subject_hash: str) -> bool:
-        queries = [
-            select(col(MemoryRow.id)).where(
-                self._gathered(MemoryRow, MemoryRow.id, "memory"),
-                col(MemoryRow.subject_hash) == subject_hash,
-            ),
-            select(col(ProposalRow.id)).where(
-                self._gathered(ProposalRow, ProposalRow.id, "proposal"),
-                col(ProposalRow.subject_hash) == subject_hash,
-            ),
-            select(col(EvidenceSubjectRow.evidence_id)).where(
-                self._gathered(EvidenceSubjectRow, EvidenceSubjectRow.evidence_id, "evidence"),
-                col(EvidenceSubjectRow.subject_hash) == subject_hash,
-            ),
-        ]
-        return any(self._any(query) for query in queries)
-
-    def _acts_for(self, subject_hash: str) -> bool:
-        persons = self._session.scalars(
-            select(col(ExecutionRow.acting_user))
-            .where(self._gathered(ExecutionRow, ExecutionRow.id, "execution"))
-            .distinct()
-        )
-        return any(self._reach.cipher.keyed_hash(person) == subject_hash for person in persons)
-
-    def _in_project(self, project_id: str) -> Sequence[Select[Any]]:
-        tables: tuple[tuple[Any, str], ...] = (
-            (MemoryRow, "memory"),
-            (EvidenceRow, "evidence"),
-            (ExecutionRow, "execution"),
-            (ProposalRow, "proposal"),
-        )
-        return [
-            select(col(table.id)).where(
-                self._gathered(table, table.id, kind), col(table.project_id) == project_id
-            )
-            for table, kind in tables
-        ]
-
-    def _gathered(self, table: Any, column: Any, kind: str) -> ColumnElement[bool]:  # noqa: ANN401 - any row class
-        return and_(col(table.tenant_id) == self._reach.tenant_id, col(column).in_(self._reach.items(kind)))
-
-    def _any(self, query: Select[Any]) -> bool:
-        return self._session.execute(query.limit(1)).first() is not None
 
 
 def _place(hold_id: str) -> str:
