@@ -127,3 +127,22 @@ def test_a_runs_content_is_its_persons_and_the_administrators_to_delete(world: E
         world.call("DELETE", path, world.memories.of(role, f"{role}-1"), expect=403)
 
     finish(world, world.call("DELETE", path, world.admin(), expect=202), world.admin())
+
+
+def test_a_large_result_goes_with_what_was_made_of_it_in_a_run_that_stays(world: ErasureWorld) -> None:
+    left = world.leave_traces()
+    user, agent = world.user(), world.agent()
+    source = {"uri": "tool://register", "kind": "tool", "observed_at": "2026-11-30T10:00:00Z"}
+    large = {"source": source, "content": "granted " * 2_000, "summary": "granted, says Quagga"}
+    path = f"/executions/{left.run}/observations"
+    seen = world.call("POST", path, agent | {"Idempotency-Key": "k-9"}, large, expect=201)
+    note(world, Node("memory", left.memory), Node("observation", seen["id"]))
+
+    begun = world.call("DELETE", f"/evidence/{seen['evidence_id']}?derived=true", user, expect=202)
+    finish(world, begun, user)
+
+    world.call("GET", f"/memories/{left.memory}", user, expect=404)
+    asked = {"project": "alpha", "execution_id": left.run, "purpose": "service", "max_tokens": 4_000}
+    assert "Quagga" not in str(world.call("POST", "/context-packages", agent, asked, expect=201))
+    assert world.call("POST", path, agent | {"Idempotency-Key": "k-9"}, large, expect=410)["code"] == "erased"
+    assert world.call("GET", f"/executions/{left.run}", user)["status"] != "cancelled"

@@ -284,5 +284,5 @@ def _derived(tenant_id: str) -> Query:
     """Answer what was made and is destroyed with its source: a run that relies on it only looks again."""
     return select(col(DerivationRow.kind), col(DerivationRow.item_id)).where(
         col(DerivationRow.tenant_id) == tenant_id,
-        col(DerivationRow.kind).in_(["memory", "summary", "evidence"]),
+        col(DerivationRow.kind).in_(["memory", "summary", "evidence", "observation"]),
     )

@@ -12,6 +12,7 @@ from service.context.tables import PackageRow
 from service.core.lineage import Node
 from service.evidence.tables import EvidenceChunkRow, EvidenceRow, EvidenceVersionRow
 from service.executions.conversation.tables import SummaryRow
+from service.executions.ledger.tables import ObservationRow
 from service.executions.tables import ExecutionRow
 from service.governance.stores.store_people import ACCESS, DEEDS
 from service.identity.unit import Unit
@@ -25,6 +26,7 @@ _NAMED: Final = (
     ("evidence", EvidenceRow.id),
     ("execution", ExecutionRow.id),
     ("summary", SummaryRow.id),
+    ("observation", ObservationRow.id),
     ("package", PackageRow.id),
     ("proposal", ProposalRow.id),
 )

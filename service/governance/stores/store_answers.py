@@ -22,7 +22,7 @@ def _answers(reach: Reach) -> ColumnElement[bool]:
 
 
 def _made(reach: Reach) -> ColumnElement[bool]:
-    kinds = ("memory", "summary", "execution", "evidence")
+    kinds = ("memory", "summary", "execution", "evidence", "observation")
     return or_(
         *(
             and_(col(DerivationRow.kind) == kind, col(DerivationRow.item_id).in_(reach.items(kind)))

@@ -69,6 +69,13 @@ WORK: Final = RowStore(
     "work",
     (
         _gone(ObservationRow, ObservationRow.execution_id),
+        # Of a run that stays, what speaks for a source that goes: that it was looked up stays.
+        Rows(
+            ObservationRow,
+            among(ObservationRow.id, "observation"),
+            emptied(content=None, summary=None),
+            kinds=frozenset({Kind.SOURCE, Kind.RESTORE}),
+        ),
         _gone(StepRow, StepRow.execution_id),
         _gone(TaskRow, TaskRow.execution_id),
     ),
