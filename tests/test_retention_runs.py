@@ -119,6 +119,20 @@ def test_a_shortened_retention_counts_at_the_next_sweep(world: RetentionWorld) -
     assert world.ciphertexts(left.run) == []
 
 
+def test_nothing_goes_because_the_policy_lost_the_name_of_a_class(world: RetentionWorld) -> None:
+    left = world.site.leave_traces()
+    world.end(left.run)
+
+    def rename(files: dict[str, str]) -> None:
+        files["retention.yaml"] = files["retention.yaml"].replace("operational:", "usual:", 1)
+
+    world.use_policy(rename)
+    world.clock.advance(days=400)
+    world.sweep()
+
+    assert world.ciphertexts(left.run) != []
+
+
 def test_of_several_tenants_only_the_one_whose_run_is_over_loses_it(world: RetentionWorld) -> None:
     own, other = world.site.leave_traces(), world.site.leave_traces("globex")
     world.end(own.run)

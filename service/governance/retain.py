@@ -58,6 +58,9 @@ def drop_aged(unit: Unit) -> int:
 
 def empty_packages(unit: Unit, *, after: str) -> str | None:
     """Empty requests of old packages without a run; answer after which to go on, `None` at the end."""
-    before = unit.now - timedelta(days=days_of(PACKAGE_CLASS, active_bundle(unit)))
+    days = days_of(PACKAGE_CLASS, active_bundle(unit))
+    if days is None:
+        return None
+    before = unit.now - timedelta(days=days)
     _, following = RetentionStore(unit).empty_packages(before, after=after, limit=ROWS_AT_ONCE)
     return following

@@ -106,15 +106,16 @@ OF_TABLE: Final[Mapping[str, RetentionClass]] = MappingProxyType(
 """Each table of the record. A test fails for one that is missing."""
 
 
-def days_of(retention_class: str, bundle: Bundle) -> int:
-    """Answer the days after its end that a run's content is kept.
+def days_of(retention_class: str, bundle: Bundle) -> int | None:
+    """Answer the days after its end that a run's content is kept, `None` where the policy does not say.
 
-    A class that the active policy does not name keeps nothing: what nobody allows is not kept.
+    Then nothing goes by itself: a class that was renamed or lost by mistake must not destroy what cannot be
+    brought back.
     """
     found = bundle.retention.get(retention_class)
-    return 0 if found is None else found.days
+    return None if found is None else found.days
 
 
 def cutoffs(bundle: Bundle, now: datetime) -> Mapping[str, datetime]:
     """Answer, for each retention class of the policy, the time before which a run must have ended to go."""
-    return {name: now - timedelta(days=days_of(name, bundle)) for name in bundle.retention}
+    return {name: now - timedelta(days=rule.days) for name, rule in bundle.retention.items()}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, CursorResult, Select, and_, delete, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, CursorResult, Select, and_, delete, false, or_, select, tuple_, update
 from sqlmodel import SQLModel, col
 
 from service.context.tables import PackageRow
@@ -29,8 +29,8 @@ class RetentionStore:
     def runs_over(self, cutoffs: Mapping[str, datetime], *, after: str, limit: int) -> Sequence[str]:
         """Answer ids of up to `limit` ended runs whose content is still there and should not be, ascending.
 
-        `cutoffs` is, by retention class, the time before which a run must have ended; a class that is not
-        among them keeps nothing. A run of a newer release is left to a process of that release.
+        `cutoffs` is, by retention class, the time before which a run must have ended; of a class that is
+        not among them nothing goes. A run of a newer release is left to a process of that release.
         """
         query = self._over(cutoffs).where(col(ExecutionRow.id) > after)
         return list(self._run(query.order_by(col(ExecutionRow.id)).limit(limit)).scalars())
@@ -99,7 +99,7 @@ class RetentionStore:
             col(ExecutionRow.content_erased_at).is_(None),
             col(ExecutionRow.status).in_(sorted(ENDED)),
             col(ExecutionRow.schema_version) <= STATE_SCHEMA_VERSION,
-            or_(*named, col(ExecutionRow.retention_class).not_in(sorted(cutoffs))),
+            or_(false(), *named),
         )
 
     def _held(self) -> frozenset[tuple[str, str]]:
