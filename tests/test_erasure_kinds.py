@@ -1,6 +1,7 @@
 """Erasing a run's content, a source and an item: what goes with it, and what stays."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from erasure_world import ErasureWorld, erasure_world
 
 from service.core.database import Database
 from service.core.lineage import Lineage, Node
+from service.core.quarantined import Quarantined
 from service.executions.ledger.tables import EffectRow
 from service.executions.tables import ExecutionRow
 
@@ -146,3 +148,22 @@ def test_a_large_result_goes_with_what_was_made_of_it_in_a_run_that_stays(world:
     assert "Quagga" not in str(world.call("POST", "/context-packages", agent, asked, expect=201))
     assert world.call("POST", path, agent | {"Idempotency-Key": "k-9"}, large, expect=410)["code"] == "erased"
     assert world.call("GET", f"/executions/{left.run}", user)["status"] != "cancelled"
+
+
+def test_what_is_being_made_of_a_source_while_it_goes_goes_too(world: ErasureWorld) -> None:
+    left = world.leave_traces()
+    tenant_id = world.memories.site.tenants["acme"]
+    begun = world.call("DELETE", f"/evidence/{left.evidence}?derived=true", world.user(), expect=202)
+
+    with ThreadPoolExecutor(1) as threads:
+        with world.memories.site.runtime.database.write(tenant_id) as session:
+            # What a proposal does that looked at the source before it went.
+            Quarantined(session, tenant_id).share()
+            made, source = Node("memory", left.memory), Node("evidence", left.evidence)
+            Lineage(session, tenant_id).note(made, [source])
+            job = threads.submit(world.carry_out)
+            wait([job], timeout=1)
+        job.result()
+
+    finish(world, begun, world.user())
+    world.call("GET", f"/memories/{left.memory}", world.user(), expect=404)

@@ -12,9 +12,10 @@ from typing import Final
 from service.audit.model import Action
 from service.audit.record import record
 from service.core.failpoints import hit
+from service.core.quarantined import Quarantined
 from service.core.tombstones import Right
 from service.governance.hold import refuse_held
-from service.governance.model import Erasure, Kind, State, StoreReceipt, Target
+from service.governance.model import CLOSED_OVER, Erasure, Kind, State, StoreReceipt, Target
 from service.governance.registry import INDEX, KEYS, LEDGER_OF_THE_GONE, stores_of
 from service.governance.store_erasures import ErasureStore
 from service.governance.store_hiding import HidingStore
@@ -149,6 +150,9 @@ def verify(
     erasure = store.find(erasure_id, lock=True)
     if erasure is None or erasure.state is State.COMPLETED:
         return erasure
+    if erasure.kind in CLOSED_OVER:
+        # Whoever looked at a source before it went may be keeping what they make of it: they end first.
+        Quarantined(unit.session, unit.tenant_id).lock()
     reach = ReachStore(erasure.target, unit)
     is_more = reach.gather() > 0
     left = {one.name: one.count(erasure.target, unit) for one in stores_of(erasure.kind)} | {
