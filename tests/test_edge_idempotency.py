@@ -182,3 +182,18 @@ def test_many_keys_at_once_all_run(site: Site) -> None:
 
     assert statuses == {201}
     assert site.count(OutboxRow) == 24
+
+
+def test_any_number_of_items_leaves_the_kept_answers_at_once(site: Site) -> None:
+    headers = site.headers()
+    note = _post(site, headers, {"text": "a", "tags": ["x"]}).json()["id"]
+    tenant_id = site.tenants["acme"]
+    with site.runtime.database.write(tenant_id) as session:
+        cipher = site.runtime.ciphers.for_tenant(tenant_id)
+        # More than one statement takes as parameters, in either database.
+        refs = [f"other-{number}" for number in range(70_000)] + [note]
+
+        emptied = IdempotencyStore(session, tenant_id, cipher).erase(refs)
+
+    assert emptied == 1
+    assert _post(site, headers, {"text": "a", "tags": ["x"]}).status_code == 410

@@ -33,6 +33,7 @@ _WAIT_SECONDS: Final = 10
 """How long a repeat waits for the first request before it is told to come back."""
 _PURGED_AT_ONCE: Final = 20
 """Each new row clears up to so many expired ones: the table cannot grow by what nobody asks for again."""
+_REFS_AT_ONCE: Final = 1_000
 _LOCK_NOT_AVAILABLE: Final = "55P03"
 
 
@@ -173,6 +174,12 @@ class IdempotencyStore:
 
         Answers how many were emptied.
         """
+        # A person may have more memories than one statement takes parameters.
+        return sum(
+            self._empty(refs[first : first + _REFS_AT_ONCE]) for first in range(0, len(refs), _REFS_AT_ONCE)
+        )
+
+    def _empty(self, refs: Sequence[str]) -> int:
         holders = select(IdempotencyRefRow.key_hash).where(
             col(IdempotencyRefRow.tenant_id) == self._tenant_id, col(IdempotencyRefRow.ref).in_(refs)
         )
