@@ -82,3 +82,17 @@ def test_what_was_erased_is_not_exported(world: ErasureWorld) -> None:
     assert contents["memories"] == []
     assert f"Likes {CANARY}" not in str(contents)
     assert [erasure["kind"] for erasure in contents["erasures"]] == ["memory"]
+
+
+def test_an_export_is_made_anew_each_time_whatever_key_it_comes_with(world: ErasureWorld) -> None:
+    left = world.leave_traces()
+    headers = world.user() | {"Idempotency-Key": "k-7"}
+    client = world.memories.site.client
+    before = client.get("/v1/subjects/user-1/export", headers=headers)
+    assert left.memory in before.text
+
+    world.call("DELETE", f"/memories/{left.memory}", world.user())
+    after = client.get("/v1/subjects/user-1/export", headers=headers)
+
+    assert after.json()["contents"]["memories"] == []
+    assert "Idempotent-Replayed" not in after.headers

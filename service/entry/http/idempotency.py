@@ -68,7 +68,12 @@ class Attempt:
 
 
 def attempt_of(request: Request, state: RequestState) -> Attempt | None:
-    """Answer the request's attempt, `None` without a key. Raises `KeyMalformed`."""
+    """Answer the request's attempt, `None` without a key. Raises `KeyMalformed`.
+
+    Of what is only read nothing is kept, whatever key it comes with: a repeat reads again.
+    """
+    if request.method == "GET":
+        return None
     keys = request.headers.getlist("idempotency-key")
     if not keys:
         return None
