@@ -84,9 +84,7 @@ NO_TEXT: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-_NAMED_BY_PROGRAMS: Final = (
-    "a short name from a program or policy: it says what was done, not to whom"
-)
+_NAMED_BY_PROGRAMS: Final = "a short name from a program or policy: it says what was done, not to whom"
 _WORD_OF_OURS: Final = "one of our own words"
 
 PLAIN: Final[Mapping[str, str]] = MappingProxyType(
@@ -109,7 +107,7 @@ PLAIN: Final[Mapping[str, str]] = MappingProxyType(
         "checks.grader_version": "a version",
         "checks.requirement": _NAMED_BY_PROGRAMS,
         "consent_acts.purpose": "a purpose of the policy",
-        "consent_acts.text_version": "the version of what the person was shown: part of the proof",
+        "consent_acts.text_version": "the version of what a person was shown, hashed once they are erased",
         "effects.connector": "a connector of the settings",
         "effects.failure": _WORD_OF_OURS,
         "effects.kind": _NAMED_BY_PROGRAMS,

@@ -183,7 +183,7 @@ class Edge:
         try:
             self.runtime.relay.drain(tenant_id)
         except Exception as failure:  # noqa: BLE001 - the message stays in the outbox and is tried again
-            _log.warning("drain_failed", request_id=self.request_id, failure=type(failure).__name__)
+            _log.warning("drain_failed", request_id=self.state.logged_id, failure=type(failure).__name__)
 
 
 def _respond(outcome: Answered | Refusal) -> Response:

@@ -24,4 +24,4 @@ def record_forbidden(refusal: Forbidden, runtime: Runtime, *, method: str, state
             unit = runtime.unit(session, caller, state.request_id)
             record_refusal(unit, refusal, operation=f"{method}:{state.route}")
     except Exception as failure:  # noqa: BLE001 - the refusal stands whatever happens to its record
-        _log.warning("refusal_unrecorded", request_id=state.request_id, failure=type(failure).__name__)
+        _log.warning("refusal_unrecorded", request_id=state.logged_id, failure=type(failure).__name__)

@@ -60,7 +60,7 @@ class Shell:
             route=state.route,
             status=answer.status,
             duration_ms=round(seconds * 1_000, 1),
-            request_id=state.request_id,
+            request_id=state.logged_id,
         )
 
     def _request_id(self, headers: Headers) -> str:
@@ -86,11 +86,11 @@ class _Answer:
 def _log_fault(failure: Exception, state: RequestState) -> None:
     refusal = refusal_of(failure)
     if refusal is None:
-        _log.error("fault", request_id=state.request_id, route=state.route, causes=list(describe(failure)))
+        _log.error("fault", request_id=state.logged_id, route=state.route, causes=list(describe(failure)))
     elif refusal is not failure:
         _log.warning(
             "refused",
-            request_id=state.request_id,
+            request_id=state.logged_id,
             code=refusal.code,
             failure=type(failure).__name__,
         )

@@ -1,13 +1,17 @@
 """What the edge learns about one request on its way in, in one typed place."""
 
+import re
 from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from service.core.hashing import hash_text
+from service.core.ids import is_id
 from service.entry.http.body import UploadedFile
 from service.identity.model import Caller
 
 _KEY: Final = "muniment"
+_TRACE: Final = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(slots=True)
@@ -19,6 +23,12 @@ class RequestState:
     route: str = "unmatched"
     body_digest: str = ""
     upload: UploadedFile | None = None
+
+    @property
+    def logged_id(self) -> str:
+        """What logs call the request: its id, and of one that a client made of words their hash."""
+        is_wordless = is_id(self.request_id) or _TRACE.fullmatch(self.request_id)
+        return self.request_id if is_wordless else hash_text(self.request_id)
 
     @property
     def caller(self) -> Caller:

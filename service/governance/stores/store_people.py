@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, case, false, func, literal, or_, select
 from sqlmodel import SQLModel, col
 
 from service.context.tables import PackageRow
+from service.core.cipher import Cipher
 from service.evidence.tables import EvidenceReaderRow, EvidenceRow, EvidenceVersionRow
 from service.executions.acceptance.tables import CandidateRow, CheckRequestRow, CheckRow
 from service.executions.approvals.tables import ApprovalRow
@@ -21,6 +22,7 @@ from service.governance.stores.store_rows import Reach, Rows, RowStore, Values
 from service.governance.tables import HoldRow, QuarantineRow
 from service.identity.model import Role
 from service.identity.tables import ApiKeyRow, MemberRow
+from service.identity.unit import Unit
 from service.memories.tables import (
     ConsentActRow,
     ConsentRow,
@@ -29,6 +31,9 @@ from service.memories.tables import (
 )
 
 _SUBJECT: Final = frozenset({Kind.SUBJECT})
+_VERSIONS_MAX: Final = 1_000
+_VERSION_GONE: Final = "erased"
+"""Stands where a person agreed to more versions of texts than there ever are."""
 
 
 def _about(column: Any) -> Any:  # noqa: ANN401 - a column of any of the row classes
@@ -50,11 +55,31 @@ def _acts_apart(reach: Reach) -> Values:
     }
 
 
+class _ActsApart(Rows):
+    """Acts of consent, which also give up what their text was called: nothing keeps that from being words."""
+
+    __slots__ = ()
+
+    def values(self, reach: Reach, unit: Unit) -> Values:
+        """Answer the columns, with the keyed hash of each text's version in its place."""
+        named = col(ConsentActRow.text_version)
+        about = (col(ConsentActRow.tenant_id) == reach.tenant_id, self.reached(reach))
+        found = unit.session.scalars(select(named).where(*about).distinct().limit(_VERSIONS_MAX)).all()
+        hashes = {one: version_apart(one, reach.target.erasure_id, reach.cipher) for one in found}
+        apart = case(hashes, value=named, else_=_VERSION_GONE) if hashes else _VERSION_GONE
+        return {**_acts_apart(reach), "text_version": apart}
+
+
+def version_apart(text_version: str, erasure_id: str, cipher: Cipher) -> str:
+    """Answer what stands for the version of a text that a person agreed to, once they are erased."""
+    return "hmac:" + cipher.keyed_hash(f"erasure/{erasure_id}/text/{text_version}")
+
+
 CONSENTS: Final = RowStore(
     "consents",
     (
         Rows(ConsentRow, _about(ConsentRow.subject_hash), kinds=_SUBJECT),
-        Rows(ConsentActRow, _about(ConsentActRow.subject_hash), _acts_apart, kinds=_SUBJECT),
+        _ActsApart(ConsentActRow, _about(ConsentActRow.subject_hash), _acts_apart, kinds=_SUBJECT),
     ),
     note="Each giving and withdrawing stays under a keyed hash of person and erasure: the law asks for proof."
     " What the person refused stays refused, by keyed hash.",

@@ -84,9 +84,15 @@ class Rows:
         if self.emptied is None:
             change: Any = delete(table).where(key.in_(found))
         else:
-            change = update(table).where(key.in_(found)).values(dict(self.emptied(reach)))
+            change = update(table).where(key.in_(found)).values(dict(self.values(reach, unit)))
         unit.session.flush()
         return int(unit.session.connection().execute(change).rowcount)
+
+    def values(self, reach: Reach, unit: Unit) -> Values:
+        """Answer what the columns of a row that stays are to hold."""
+        del unit
+        assert self.emptied is not None, "rows without it go"
+        return self.emptied(reach)
 
     def count(self, reach: Reach, unit: Unit) -> int:
         """Count the rows that still hold something, by a query of its own."""
