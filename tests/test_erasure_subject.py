@@ -137,3 +137,21 @@ def _holding(world: ErasureWorld, words: str) -> list[tuple[str, str]]:
             for row in rows:
                 found += [(name, column) for column, value in row.items() if words in str(value)]
     return sorted(set(found))
+
+
+def test_what_administrators_wrote_about_a_person_goes_too(world: ErasureWorld) -> None:
+    left = world.leave_traces()
+    asked: list[tuple[str, dict[str, str]]] = [
+        ("/holds", {"scope": "subject", "ref": "user-1", "basis": f"They say {CANARY}"}),
+        ("/quarantines", {"source": f"evidence:{left.evidence}", "reason": f"They say {CANARY}"}),
+    ]
+    keyed = world.admin() | {"Idempotency-Key": "k-8"}
+    hold, quarantine = [world.call("POST", path, keyed, body, expect=201)["id"] for path, body in asked]
+    world.call("DELETE", f"/holds/{hold}", world.admin())
+
+    assert world.erase_subject()["status"] == "completed"
+
+    assert world.call("GET", f"/quarantines/{quarantine}", world.admin())["reason"] == ""
+    assert world.call("GET", "/holds", world.admin())["items"] == []
+    for path, body in asked:
+        assert world.call("POST", path, keyed, body, expect=410)["code"] == "erased"

@@ -185,7 +185,8 @@ class QuarantineStore:
         return Quarantine(
             id=row.id,
             source=Node(row.source_kind, row.source_id),
-            reason=self._cipher.open(row.reason, place=_place(row.id)),
+            # Empty once the source was erased.
+            reason=self._cipher.open(row.reason, place=_place(row.id)) if row.reason else "",
             affected=dict(row.affected),
             by=row.by,
             created_at=row.created_at,

@@ -95,7 +95,7 @@ def begin(body: NewQuarantine, edge: Edge = needs(QUARANTINES_WRITE)) -> Respons
 
     def work(unit: Unit) -> Reply:
         made, is_new = quarantine(source, body.reason or "", unit=unit)
-        return Reply(_begun(made, unit), status=201 if is_new else 200)
+        return Reply(_begun(made, unit), status=201 if is_new else 200, refs=(made.id,))
 
     return edge.read(look) if body.preview else edge.create(work)
 
@@ -169,7 +169,8 @@ def release(quarantine_id: PathId, edge: Edge = needs(QUARANTINES_WRITE)) -> Res
     def work(unit: Unit) -> Reply:
         restored = release_quarantine(quarantine_id, unit=unit)
         counts = Affected.model_validate(restored.counts)
-        return Reply(QuarantineReleasedAnswer(**_listed(restored.quarantine), restored=counts))
+        answer = QuarantineReleasedAnswer(**_listed(restored.quarantine), restored=counts)
+        return Reply(answer, refs=(quarantine_id,))
 
     return edge.create(work)
 

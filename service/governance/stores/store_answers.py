@@ -10,13 +10,32 @@ from service.core.lineage import DerivationRow
 from service.core.outbox import OutboxRow
 from service.core.quarantined import QuarantineItemRow
 from service.governance.model import Kind
-from service.governance.stores.store_rows import Reach, Rows, RowStore, emptied
-from service.governance.tables import HoldRow
+from service.governance.stores.store_rows import ALL_KINDS, Reach, Rows, RowStore, emptied
+from service.governance.tables import HoldRow, QuarantineRow
+
+
+def _released(reach: Reach) -> ColumnElement[bool]:
+    named = or_(col(HoldRow.ref) == reach.target.ref, col(HoldRow.ref).in_(reach.items()))
+    return and_(col(HoldRow.released_at).is_not(None), named)
+
+
+def _begun_at(reach: Reach) -> ColumnElement[bool]:
+    row, kinds = QuarantineRow, ("memory", "summary", "execution", "evidence", "observation")
+    return or_(
+        *(and_(col(row.source_kind) == kind, col(row.source_id).in_(reach.items(kind))) for kind in kinds)
+    )
 
 
 def _answers(reach: Reach) -> ColumnElement[bool]:
+    ref = col(IdempotencyRefRow.ref)
+    # What an administrator or reviewer wrote about it was answered to them, too.
+    about = [
+        select(col(row.id)).where(col(row.tenant_id) == reach.tenant_id, condition)
+        for row, condition in ((HoldRow, _released(reach)), (QuarantineRow, _begun_at(reach)))
+    ]
     holders = select(col(IdempotencyRefRow.key_hash)).where(
-        col(IdempotencyRefRow.tenant_id) == reach.tenant_id, col(IdempotencyRefRow.ref).in_(reach.items())
+        col(IdempotencyRefRow.tenant_id) == reach.tenant_id,
+        or_(ref.in_(reach.items()), *(ref.in_(ids) for ids in about)),
     )
     return col(IdempotencyRow.key_hash).in_(holders)
 
@@ -68,14 +87,12 @@ def _put_aside(reach: Reach) -> ColumnElement[bool]:
 
 PUT_ASIDE: Final = RowStore(
     "quarantines",
-    (Rows(QuarantineItemRow, _put_aside),),
-    note="A quarantine's reason, sealed under the tenant's key, stays: it is about a source.",
+    (
+        Rows(QuarantineItemRow, _put_aside),
+        Rows(QuarantineRow, _begun_at, emptied(reason=b""), kinds=ALL_KINDS - {Kind.RETENTION}),
+    ),
+    note="That a source was put aside stays, without the reason: what is said of it may be said of a person.",
 )
-
-
-def _released(reach: Reach) -> ColumnElement[bool]:
-    named = or_(col(HoldRow.ref) == reach.target.ref, col(HoldRow.ref).in_(reach.items()))
-    return and_(col(HoldRow.released_at).is_not(None), named)
 
 
 HOLDS: Final = RowStore(
