@@ -65,6 +65,7 @@ ROWS: list[tuple[str, str]] = [
     (r"GET /v1/quarantines.*", ". . + . . . + + +"),
     (r"POST /v1/quarantines.*", ". . + . . . + . +"),
     (r"GET /v1/subjects/\{\w+\}/export", ". + . . . . . . ."),
+    (r"POST /v1/memory-imports", ". + . . . . . . ."),
     (r"GET /v1/policies.*", ". . . . + + . + ."),
     (r"POST /v1/policies/(validate|simulations)", ". . . . + + . . ."),
     (r"POST /v1/policies/.*", ". . . . . + . . ."),

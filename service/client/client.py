@@ -2,7 +2,8 @@
 
 from service.client.evidence import EvidenceCalls
 from service.client.executions import ExecutionCalls
+from service.client.imports import ImportCalls
 
 
-class Muniment(EvidenceCalls, ExecutionCalls):
+class Muniment(EvidenceCalls, ExecutionCalls, ImportCalls):
     """All calls that this client makes, over one connection."""

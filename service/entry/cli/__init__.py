@@ -31,6 +31,7 @@ COMMANDS: Final = MappingProxyType(
         "handoff": "service.entry.cli.handoff:app",
         "reindex": "service.entry.cli.index:reindex",
         "index": "service.entry.cli.index:app",
+        "import": "service.entry.cli.import_export:import_export",
         "backup": "service.entry.cli.backup:app",
         "restore": "service.entry.cli.backup:restore",
         "audit": "service.entry.cli.audit:app",
