@@ -9,9 +9,11 @@ import pytest
 from conftest import FixedClock
 from erasure_world import CANARY, ErasureWorld, Traces, erasure_world
 from memories_world import POLICIES
+from sqlmodel import select
 
 from service.core.database import Database
 from service.core.locks import lock_names
+from service.governance.tables import ErasureRow
 from service.memories.model import MemoryStatus
 from service.memories.tables import MemoryRow
 from service.policies.read_folder import read_folder
@@ -154,3 +156,23 @@ def test_a_deletion_waits_for_a_value_that_takes_its_place_and_still_destroys(
     followed = world.call("GET", f"/erasures/{receipt['id']}", world.user())
     assert followed["status"] == "completed"
     world.call("GET", f"/memories/{left.memory}", world.user(), expect=404)
+
+
+def test_a_deletion_at_the_end_of_the_time_of_grace_and_the_job_never_wait_for_each_other(
+    world: ErasureWorld, clock: FixedClock
+) -> None:
+    receipt = delete(world, world.leave_traces())
+    clock.advance(days=8)
+    site = world.memories.site
+    tenant_id = site.tenants["acme"]
+    with ThreadPoolExecutor(1) as threads:
+        with site.runtime.database.write(tenant_id) as session:
+            # As a deletion does: the lock of all deletions, then the erasure's row.
+            lock_names(session, tenant_id, ["holds"])
+            job = threads.submit(world.carry_out)
+            wait([job], timeout=0.5)
+            query = select(ErasureRow).where(ErasureRow.id == receipt["id"]).with_for_update()
+            assert session.exec(query).one().status == "pending"
+        job.result()
+
+    assert world.call("GET", f"/erasures/{receipt['id']}", world.user())["status"] == "completed"

@@ -11,7 +11,15 @@ from service.core.failpoints import hit
 from service.core.lineage import Node
 from service.core.outbox import ATTEMPTS_MAX, Message
 from service.core.tombstones import KeyLedger
-from service.governance.erase import ERASE_TOPIC, erase_stores, note_failure, note_removed, steps_of, verify
+from service.governance.erase import (
+    ERASE_TOPIC,
+    erase_stores,
+    lock_deletions,
+    note_failure,
+    note_removed,
+    steps_of,
+    verify,
+)
 from service.governance.forget import begin_after_grace
 from service.governance.model import CLOSED_OVER, TAKEN_BACK, Erasure, Held, Kind, State
 from service.governance.registry import INDEX, KEYS, LEDGER_OF_THE_GONE
@@ -110,7 +118,12 @@ class Eraser:
     def _due(self, tenant_id: str, erasure_id: str) -> Erasure | None:
         try:
             with self._units.write(tenant_id) as unit:
-                erasure = ErasureStore.of(unit).find(erasure_id, lock=True)
+                store = ErasureStore.of(unit)
+                waiting = store.find(erasure_id)
+                if waiting is not None and waiting.state is State.PENDING:
+                    # Before its row, as whoever deletes it again does.
+                    lock_deletions(unit)
+                erasure = store.find(erasure_id, lock=True)
                 if erasure is not None and erasure.state is State.PENDING:
                     erasure = begin_after_grace(erasure, unit=unit)
         except Held:
