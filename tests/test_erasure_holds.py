@@ -130,3 +130,30 @@ def test_a_hold_over_a_run_keeps_the_large_results_that_it_observed(world: Erasu
 
     world.call("DELETE", f"/holds/{hold['id']}", world.admin())
     world.call("DELETE", f"/evidence/{kept}", world.user())
+
+
+@pytest.mark.parametrize("scope", ["execution", "subject", "project"])
+def test_no_package_is_built_of_a_run_under_a_hold(world: ErasureWorld, scope: str) -> None:
+    left = world.leave_traces()
+    ref = {"execution": left.run, "subject": "user-1", "project": "alpha"}[scope]
+    asked = {
+        "project": "alpha",
+        "execution_id": left.run,
+        "purpose": "personalisation",
+        "query": "what was said?",
+        "encoding": "o200k_base",
+        "max_tokens": 2000,
+        "profile": "default",
+        "render": "markdown",
+    }
+    assert (
+        CANARY
+        in world.call("POST", "/context-packages", world.agent(), asked, expect=201)["rendered"]["text"]
+    )
+
+    hold = place(world, scope, ref)
+
+    refused = world.call("POST", "/context-packages", world.agent(), asked, expect=409)
+    assert (refused["code"], CANARY in str(refused)) == ("execution_held", False)
+    world.call("DELETE", f"/holds/{hold['id']}", world.admin())
+    world.call("POST", "/context-packages", world.agent(), asked, expect=201)

@@ -6,6 +6,7 @@ from typing import Final
 
 from service.context.recall import Outlined, recall
 from service.context.request import PackageRequest, ProfileUnknown, PurposeUnknown, RequestInconsistent
+from service.core.held import refuse_held_run
 from service.core.quarantined import Quarantined
 from service.core.text import cut_at_grapheme
 from service.executions.acceptance.model import Check
@@ -79,7 +80,7 @@ def look_up(asked: PackageRequest, *, unit: Unit, bundle: Bundle) -> Situation:
     """Answer the situation of a request.
 
     Raises `NotFound` for a project or execution that the caller may not read, `PurposeUnknown`,
-    `ProfileUnknown` and `RequestInconsistent`.
+    `ProfileUnknown`, `RequestInconsistent`, and `ExecutionHeld` for a run that a legal hold restricts.
     """
     project = unit.project(asked.project)
     if asked.purpose not in bundle.purposes:
@@ -119,7 +120,14 @@ def _read_run(
 ) -> Run:
     store = ExecutionStore.of(unit)
     facts = gather(execution_id, unit=unit, bundle=bundle)
-    store.get(execution_id)
+    run = store.get(execution_id)
+    refuse_held_run(
+        unit.session,
+        unit.tenant_id,
+        execution_id=run.id,
+        project_id=run.project_id,
+        subject_hash=None if run.person is None else unit.cipher.keyed_hash(run.person),
+    )
     pinned = sorted({turn_id for pin in facts.pins if not pin.resolved for turn_id in pin.turn_ids})
     turns = _turns(execution_id, asked_query, profile, store)
     observations = store.observations(execution_id, last=LATEST_OBSERVATIONS)

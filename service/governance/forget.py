@@ -5,6 +5,7 @@ Whoever may not see a thing gets `NotFound`; whoever sees it and may not delete 
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Final
 
 from service.audit.model import Action
 from service.audit.record import record
@@ -32,9 +33,12 @@ from service.memories.correct import lock_readable
 from service.memories.model import Memory, MemoryStatus
 from service.policies.model import Bundle
 
+_TAKEN_BACK: Final = (MemoryStatus.ACTIVE, MemoryStatus.PAUSED, MemoryStatus.GRACE)
+"""What a person may take the deletion of back, so that it counts again."""
+
 
 def forget_memory(memory_id: str, *, unit: Unit, bundle: Bundle) -> Erasure:
-    """Erase a memory from every store, or hide it for the time of grace that its class gives.
+    """Erase a memory from every store; hide what still counts for the time of grace that its class gives.
 
     In its time of grace it is answered again. Raises `NotFound`, `Forbidden` and `Held`.
     """
@@ -46,7 +50,8 @@ def forget_memory(memory_id: str, *, unit: Unit, bundle: Bundle) -> Erasure:
     if memory.status is MemoryStatus.GRACE and waiting is not None:
         return waiting
     rule = bundle.classes.get(memory.class_name)
-    if rule is not None and rule.grace_days:
+    # What had ended by itself, or is under quarantine, is not to come back as something that counts.
+    if rule is not None and rule.grace_days and memory.status in _TAKEN_BACK:
         return _wait(memory, rule.grace_days, waiting, unit)
     erasure = begin_erasure(Kind.MEMORY, memory.id, unit=unit)
     unit.stage("memory.deleted", item_id=memory.id)

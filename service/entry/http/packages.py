@@ -9,6 +9,7 @@ from service.context.budget import BudgetTooSmall
 from service.context.explain import explain_package
 from service.context.request import ProfileUnknown, PurposeUnknown, RequestInconsistent
 from service.core.errors import NotFound, Unavailable
+from service.core.held import ExecutionHeld
 from service.core.quarantined import SourceQuarantined
 from service.entry.http.edge import Derived, Edge, PathId, Reply, needs, new_router, operation
 from service.entry.http.packages_shapes import (
@@ -111,6 +112,7 @@ _EXPLAINED: Final = {
             ProfileUnknown,
             RequestInconsistent,
             BudgetTooSmall,
+            ExecutionHeld,
             SourceQuarantined,
             Unavailable,
         ],
