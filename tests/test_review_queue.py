@@ -132,6 +132,15 @@ def test_nobody_else_sees_a_proposal(world: MemoryWorld) -> None:
     world.call("GET", f"/memory-proposals/{proposal}", world.of("auditor", "aud-1"), expect=403)
 
 
+def test_another_agent_of_the_same_person_sees_no_words_of_a_waiting_proposal(world: MemoryWorld) -> None:
+    waiting = world.propose(world.turn(), confidence=0.6)
+    other = world.of("agent", "agent-2", for_user="user-1")
+
+    assert world.call("GET", "/memory-proposals", other)["items"] == []
+    world.call("GET", f"/memory-proposals/{waiting['id']}", other, expect=404)
+    assert len(world.call("GET", "/memory-proposals", world.agent)["items"]) == 1
+
+
 def test_what_is_decided_shows_no_words_and_no_hash(world: MemoryWorld) -> None:
     proposal = waiting(world)
     world.call("POST", f"/memory-proposals/{proposal}/decision", world.user, {"decision": "reject"})

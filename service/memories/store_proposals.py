@@ -128,9 +128,10 @@ class ProposalStore:
         self._session.add(row)
 
     def list_for(self, caller: Caller, page: PageRequest, wanted: Wanted) -> Page[Proposal]:
-        """Answer what the caller proposed, what is about the caller's person, and a reviewer's queue."""
+        """Answer what the caller proposed, what is about the person who asks, and a reviewer's queue."""
         mine = [col(ProposalRow.proposer) == caller.principal]
-        if caller.person is not None:
+        # Not through an agent: another one's proposal may be of a class that this one is not to read.
+        if caller.person is not None and caller.act is None:
             mine.append(col(ProposalRow.subject_hash) == self._cipher.keyed_hash(caller.person))
         if caller.role is Role.REVIEWER and PROPOSALS_DECIDE in caller.scopes:
             mine.append(col(ProposalRow.approver).in_([Approver.REVIEWER, Approver.BOTH]))

@@ -54,8 +54,9 @@ def may_see(proposal: Proposal, unit: Unit) -> bool:
     """Say whether the caller may look at the proposal."""
     if proposal.project_id not in unit.caller.project_ids:
         return False
-    is_mine = proposal.proposer == unit.caller.principal or is_subject(proposal, unit)
-    return is_mine or part_in_decision(proposal, unit.caller, is_subject=False) is not None
+    is_mine = proposal.proposer == unit.caller.principal
+    is_about_me = unit.caller.act is None and is_subject(proposal, unit)
+    return is_mine or is_about_me or part_in_decision(proposal, unit.caller, is_subject=False) is not None
 
 
 def is_subject(proposal: Proposal, unit: Unit) -> bool:
