@@ -48,9 +48,7 @@ from service.jobs.indexer import Indexer, Source
 from service.jobs.lapse_approvals import LapseApprovals
 from service.jobs.reindex import repair
 from service.jobs.relay import Chore, Handler, Relay
-from service.jobs.retain import Retain
 from service.jobs.review_executions import ReviewExecutions
-from service.jobs.sweep_memories import SweepMemories
 from service.jobs.system_unit import SystemUnits
 from service.memories.store import MemoryStore
 from service.migrations.migrate import migrate
@@ -195,7 +193,9 @@ def build(
     Raises `core.errors.Unavailable` when another process holds the data folder, when a server does not
     answer, and what `build_record` raises; what was opened until then is closed again.
     """
-    # Ranking computes with numpy, which the commands of the record never need.
+    # Commands of the record need neither numpy, with which ranking computes, nor the parser of policies.
+    from service.jobs.retain import Retain  # noqa: PLC0415
+    from service.jobs.sweep_memories import SweepMemories  # noqa: PLC0415
     from service.retrieval.search import Retriever  # noqa: PLC0415
 
     with ExitStack() as building:

@@ -99,7 +99,8 @@ def test_a_worker_that_dies_before_it_looks_again_leaves_the_work_to_the_next(
     site.relay.drain(ACME)
 
     assert site.held() == []
-    assert site.world.messages() == []
+    # The erasure itself is for workers of its own, which nothing here starts.
+    assert {topic for topic, _ in site.world.messages()} == {"erasure.run"}
 
 
 @dataclass(frozen=True)
