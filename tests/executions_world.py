@@ -172,9 +172,7 @@ class World:
     def plan(self, run: Execution, *tasks: DeclaredTask, version: int, who: Caller = AGENT) -> Execution:
         """Set the manifest."""
         with self.unit(who) as unit:
-            return set_manifest(
-                run.id, tasks, expected_version=version, unit=unit, bundle=self.bundle
-            )
+            return set_manifest(run.id, tasks, expected_version=version, unit=unit, bundle=self.bundle)
 
     def step(
         self,
