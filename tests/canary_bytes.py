@@ -10,7 +10,7 @@ _DOOR: Final = re.compile(rb"x([a-z]{1,40})0")
 
 
 def forms(words: str) -> Iterator[bytes]:
-    """Answer the words as plain text, and their UTF-8 and UTF-16 as hex, and as base64 wherever they begin."""
+    """Answer the words as they are, and their UTF-8 and UTF-16 as hex, and as base64 wherever they begin."""
     yield words.encode()
     for plain in (words.encode(), words.encode("utf-16-le"), words.encode("utf-16-be")):
         yield plain.hex().encode()
