@@ -82,9 +82,9 @@ class CanaryWorld:
         extra = {} if self.place.database_url is None else {"MUNIMENT_DATABASE_URL": self.place.database_url}
         return run_command(environment_of(self.place.folder, self.place.policies, extra), *arguments)
 
-    def erase(self) -> str:
-        """Ask for the person's erasure, as an administrator, with the account; answer its id."""
-        path = f"/subjects/{PERSON}?account=true"
+    def erase(self, *, account: bool = True) -> str:
+        """Ask for the person's erasure, as an administrator, by default with the account; answer its id."""
+        path = f"/subjects/{PERSON}?account={str(account).lower()}"
         return str(self.call("DELETE", path, "admin", expect=202).json()["id"])
 
     def await_erased(self, erasure_id: str) -> Any:

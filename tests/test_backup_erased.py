@@ -97,6 +97,19 @@ def test_a_person_erased_after_the_backup_stays_gone(world: BackupWorld, query: 
     assert len(world.site.call("GET", "/memories", world.site.user(name="user-2"))["items"]) == 1
 
 
+def test_what_was_denied_a_person_erased_after_the_backup_stays_gone(world: BackupWorld) -> None:
+    left = world.site.leave_traces()
+    denied = {**left.body, "class": "quokka_class"}
+    world.site.call("POST", "/memory-proposals", world.site.agent(), denied, expect=201)
+    folder = world.back_up()
+    world.site.erase_subject()
+
+    world.restore(folder)
+
+    assert world.site.rows("acme")["memory_proposals"] == 0
+    assert _standing(world, "quokka_class") == []
+
+
 def test_a_person_who_came_back_before_the_backup_keeps_what_is_new(world: BackupWorld) -> None:
     world.site.leave_traces()
     world.site.erase_subject()

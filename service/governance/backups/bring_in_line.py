@@ -41,12 +41,7 @@ def bring_in_line(manifest: Manifest, restore_id: str, *, unit: Unit) -> InLine:
     nodes = sorted(set(buried.items()))
     lock_deletions(unit)
     erasures = []
-    if nodes:
-        asked = new_erasure(Kind.RESTORE, restore_id, unit=unit)
-        ErasureStore.of(unit).add(asked)
-        ReachStore(asked.target, unit).add_buried(nodes)
-        begin_erasure(Kind.RESTORE, restore_id, unit=unit, erasure=asked, heeds_holds=False)
-        erasures.append(asked.id)
+    # Persons first: what else goes is emptied at once, and no longer says whose it was.
     for subject, is_closed in buried.subjects(since=manifest.at):
         begun = begin_erasure(
             Kind.SUBJECT,
@@ -57,6 +52,12 @@ def bring_in_line(manifest: Manifest, restore_id: str, *, unit: Unit) -> InLine:
             heeds_holds=False,
         )
         erasures.append(begun.id)
+    if nodes:
+        asked = new_erasure(Kind.RESTORE, restore_id, unit=unit)
+        ErasureStore.of(unit).add(asked)
+        ReachStore(asked.target, unit).add_buried(nodes)
+        begin_erasure(Kind.RESTORE, restore_id, unit=unit, erasure=asked, heeds_holds=False)
+        erasures.append(asked.id)
     rights = RightsStore(unit, at=manifest.at, classes=active_bundle(unit).classes).end_again()
     record(
         unit,
