@@ -1,14 +1,16 @@
 """The service is killed in an erasure, and after a restart no byte of what was said is left."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+import httpx
 import pytest
 from canary_bytes import found_in
 from canary_doors import enter_by_every_door
 from canary_server import Server, open_server
-from canary_world import PERSON, STEM, CanaryWorld, found_world
+from canary_world import PERSON, PROJECT, STEM, TENANT, CanaryWorld, found_world
 from recovery_matrix import DATABASES, on
 
 pytestmark = pytest.mark.timeout(1_800)
@@ -63,6 +65,29 @@ def test_an_erasure_that_dies_when_it_is_complete_leaves_no_bytes_either(
         erasure = world.await_erased(erasure_id)
         service.process.wait(_DEATH_SECONDS_MAX)
 
+    _assert_nothing_left(world, server, tmp_path, erasure)
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("server", DATABASES, indirect=True)
+def test_an_index_worker_that_dies_beside_an_erasure_leaves_nothing(
+    world: CanaryWorld, server: Server | None, tmp_path: Path
+) -> None:
+    with world.serving():
+        enter_by_every_door(world)
+    with world.serving(armed={"index.before_fence": "kill"}) as service:
+        world.erase()
+        # News of anything makes the worker write to the index while the erasure goes on, and die.
+        source = {"uri": "doc://else", "kind": "document", "observed_at": "2026-11-30T10:00:00Z"}
+        with suppress(httpx.HTTPError):
+            world.call("POST", "/evidence", "other", {"project": PROJECT, "text": "else", "source": source})
+        service.process.wait(_DEATH_SECONDS_MAX)
+
+    with world.serving():
+        erasure = world.await_erased(world.erase())
+
+    # It fails where the index and the record differ.
+    world.command("index", "verify", "--tenant", TENANT)
     _assert_nothing_left(world, server, tmp_path, erasure)
 
 
