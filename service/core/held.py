@@ -9,22 +9,25 @@ from sqlmodel import Session
 from service.core.database import UtcDateTime
 from service.core.errors import Conflict
 
-_HOLDS: Final = table(
+HOLDS: Final = table(
     "holds",
     column("tenant_id", String),
     column("scope", String),
     column("ref", String),
+    column("until", UtcDateTime),
     column("released_at", UtcDateTime),
 )
+"""The part of the holds' rows that queries of what they hide ask, each inside itself."""
+
 # One that has an end is released when that comes.
 _STANDS: Final = (
-    select(_HOLDS.c.ref)
+    select(HOLDS.c.ref)
     .where(
-        _HOLDS.c.tenant_id == bindparam("tenant_id"),
-        _HOLDS.c.released_at.is_(None),
+        HOLDS.c.tenant_id == bindparam("tenant_id"),
+        HOLDS.c.released_at.is_(None),
         or_(
             *(
-                (_HOLDS.c.scope == scope) & (_HOLDS.c.ref == bindparam(scope))
+                (HOLDS.c.scope == scope) & (HOLDS.c.ref == bindparam(scope))
                 for scope in ("execution", "project", "subject")
             )
         ),

@@ -11,17 +11,15 @@ from sqlalchemy import (
     and_,
     bindparam,
     cast,
-    column,
     exists,
     or_,
     select,
-    table,
 )
 from sqlalchemy.orm import Mapped
 from sqlmodel import col
 
 from service.core.any_of import is_any_of
-from service.core.database import UtcDateTime
+from service.core.held import HOLDS
 from service.evidence.tables import (
     EvidenceChunkRow,
     EvidenceReaderRow,
@@ -45,28 +43,20 @@ SAME_VERSION: Final[ColumnElement[bool]] = and_(
 OF_TENANT: Final[ColumnElement[bool]] = col(EvidenceRow.tenant_id) == bindparam("tenant_id")
 """Binds `tenant_id`."""
 
-# Holds are written above us, in `governance`; what they hide is asked here, inside each query. One that has
-# an end is released when that comes.
-_HOLDS: Final = table(
-    "holds",
-    column("tenant_id", String),
-    column("scope", String),
-    column("ref", String),
-    column("released_at", UtcDateTime),
-)
+# A hold that has an end is released when that comes.
 _IS_HELD: Final[ColumnElement[bool]] = exists(
-    select(_HOLDS.c.ref).where(
-        _HOLDS.c.tenant_id == col(EvidenceRow.tenant_id),
-        _HOLDS.c.released_at.is_(None),
+    select(HOLDS.c.ref).where(
+        HOLDS.c.tenant_id == col(EvidenceRow.tenant_id),
+        HOLDS.c.released_at.is_(None),
         or_(
-            and_(_HOLDS.c.scope == "evidence", _HOLDS.c.ref == col(EvidenceRow.id)),
-            and_(_HOLDS.c.scope == "project", _HOLDS.c.ref == col(EvidenceRow.project_id)),
+            and_(HOLDS.c.scope == "evidence", HOLDS.c.ref == col(EvidenceRow.id)),
+            and_(HOLDS.c.scope == "project", HOLDS.c.ref == col(EvidenceRow.project_id)),
             and_(
-                _HOLDS.c.scope == "subject",
+                HOLDS.c.scope == "subject",
                 exists().where(
                     col(EvidenceSubjectRow.tenant_id) == col(EvidenceRow.tenant_id),
                     col(EvidenceSubjectRow.evidence_id) == col(EvidenceRow.id),
-                    col(EvidenceSubjectRow.subject_hash) == _HOLDS.c.ref,
+                    col(EvidenceSubjectRow.subject_hash) == HOLDS.c.ref,
                 ),
             ),
         ),

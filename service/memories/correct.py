@@ -24,11 +24,10 @@ from service.memories.model import (
     shown_text,
 )
 from service.memories.ports import Citations
-from service.memories.propose import content_of, judge, note_sources, provenance_of
+from service.memories.propose import content_of, judge, keep_proposal, note_sources, provenance_of
 from service.memories.rules import expires_at_of, is_in_person, lawful_basis_of, may_change, newest, own_act
 from service.memories.store import MemoryStore
 from service.memories.store_changes import ChangeStore, Locked
-from service.memories.store_proposals import ProposalStore
 from service.memories.valid import Validity
 from service.policies.model import Bundle
 from service.policies.verdict import Outcome, Reason, Verdict
@@ -117,7 +116,15 @@ def correct_memory(
             reason=correction.reason,
         )
         return Corrected(memory.id, kept.version, verdict.outcome, (), verdict.policy_version, None)
-    proposal = _write_down(new, locked, verdict, approvals, reason=correction.reason, unit=unit)
+    proposal = keep_proposal(
+        new,
+        locked.slot,
+        verdict,
+        unit=unit,
+        memory_id=locked.id,
+        approvals=approvals,
+        reason=correction.reason,
+    )
     return Corrected(
         memory.id, locked.version, verdict.outcome, verdict.reasons, verdict.policy_version, proposal
     )
@@ -217,48 +224,3 @@ def _as_proposal(correction: Correction, memory: Memory, *, is_certain: bool) ->
         purpose=memory.purpose,
         validity=memory.validity if correction.validity is None else correction.validity,
     )
-
-
-def _write_down(
-    new: NewProposal,
-    locked: Locked,
-    verdict: Verdict,
-    approvals: tuple[str, ...],
-    *,
-    reason: str | None,
-    unit: Unit,
-) -> Proposal:
-    """Keep a correction that was not kept: as a denial without words, or to be decided by a person."""
-    waits = verdict.outcome is Outcome.PENDING_REVIEW
-    proposal = Proposal(
-        id=unit.ids(),
-        project_id=locked.slot.project_id,
-        class_name=new.class_name,
-        outcome=verdict.outcome,
-        codes=tuple(code.value for code in verdict.codes),
-        approver=verdict.approver,
-        policy_version=verdict.policy_version,
-        purpose=new.purpose,
-        confidence=new.confidence,
-        proposer=unit.caller.principal,
-        subject_hash=locked.slot.subject_hash,
-        content=content_of(new) if waits else None,
-        created_at=unit.now,
-        memory_id=locked.id,
-        approvals=approvals if waits else (),
-        decision_reason=reason if waits else None,
-        validity=new.validity,
-        detections=verdict.detections,
-    )
-    ProposalStore.of(unit).add(proposal, content_of(new))
-    record(
-        unit,
-        Action.MEMORY_PROPOSED,
-        kind="memory_proposal",
-        ref=proposal.id,
-        outcome=verdict.outcome.value,
-        codes=list(proposal.codes),
-        policy_version=verdict.policy_version,
-        memory=locked.id,
-    )
-    return proposal

@@ -61,9 +61,29 @@ def propose_memory(new: NewProposal, *, unit: Unit, bundle: Bundle, citations: C
     memory = None
     if verdict.outcome is Outcome.APPROVED:
         memory = keep(new, slot, cited, verdict, unit=unit, bundle=bundle, by=unit.caller.principal)
+    proposal = keep_proposal(new, slot, verdict, unit=unit, memory_id=None if memory is None else memory.id)
+    return Decided(proposal, verdict.reasons, memory)
+
+
+def keep_proposal(
+    new: NewProposal,
+    slot: Slot,
+    verdict: Verdict,
+    *,
+    unit: Unit,
+    memory_id: str | None,
+    approvals: tuple[str, ...] = (),
+    reason: str | None = None,
+) -> Proposal:
+    """Keep that something was proposed and what was decided; its words only while it waits for a person.
+
+    `memory_id` is the memory that was made of it or that it corrects, `approvals` are those given already,
+    and `reason` is why, in the proposer's words.
+    """
+    waits = verdict.outcome is Outcome.PENDING_REVIEW
     proposal = Proposal(
         id=unit.ids(),
-        project_id=project.id,
+        project_id=slot.project_id,
         class_name=new.class_name,
         outcome=verdict.outcome,
         codes=tuple(code.value for code in verdict.codes),
@@ -73,9 +93,11 @@ def propose_memory(new: NewProposal, *, unit: Unit, bundle: Bundle, citations: C
         confidence=new.confidence,
         proposer=unit.caller.principal,
         subject_hash=slot.subject_hash,
-        content=content_of(new) if verdict.outcome is Outcome.PENDING_REVIEW else None,
+        content=content_of(new) if waits else None,
         created_at=unit.now,
-        memory_id=None if memory is None else memory.id,
+        memory_id=memory_id,
+        approvals=approvals if waits else (),
+        decision_reason=reason if waits else None,
         validity=new.validity,
         detections=verdict.detections,
     )
@@ -88,9 +110,9 @@ def propose_memory(new: NewProposal, *, unit: Unit, bundle: Bundle, citations: C
         outcome=verdict.outcome.value,
         codes=list(proposal.codes),
         policy_version=verdict.policy_version,
-        memory=proposal.memory_id,
+        memory=memory_id,
     )
-    return Decided(proposal, verdict.reasons, memory)
+    return proposal
 
 
 def judge(

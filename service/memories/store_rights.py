@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, String, and_, column, exists, false, not_, or_, table, true
+from sqlalchemy import ColumnElement, and_, exists, false, not_, or_, true
 from sqlalchemy.orm import Mapped
 from sqlmodel import col, select
 
 from service.core.cipher import Cipher
-from service.core.database import UtcDateTime
+from service.core.held import HOLDS
 from service.identity.model import Caller, Role
 from service.memories.model import MemoryStatus
 from service.memories.rules import Readable, readable_classes
@@ -17,16 +17,6 @@ from service.memories.valid import PRESENT, Moment
 from service.policies.model import Bundle
 
 Condition = ColumnElement[bool]
-
-# Holds are written above us, in `governance`; what they hide is asked here, inside each query.
-_HOLDS = table(
-    "holds",
-    column("tenant_id", String),
-    column("scope", String),
-    column("ref", String),
-    column("until", UtcDateTime),
-    column("released_at", UtcDateTime),
-)
 
 
 def is_live(now: datetime) -> Condition:
@@ -56,16 +46,16 @@ def was_known(moment: Moment) -> Condition:
 def is_held(tenant_id: str, now: datetime) -> Condition:
     """Hold for memories that a legal hold restricts: by themselves, by their person or by their project."""
     named = or_(
-        and_(_HOLDS.c.scope == "memory", _HOLDS.c.ref == col(MemoryRow.id)),
-        and_(_HOLDS.c.scope == "project", _HOLDS.c.ref == col(MemoryRow.project_id)),
+        and_(HOLDS.c.scope == "memory", HOLDS.c.ref == col(MemoryRow.id)),
+        and_(HOLDS.c.scope == "project", HOLDS.c.ref == col(MemoryRow.project_id)),
         and_(
-            _HOLDS.c.scope == "subject",
-            _HOLDS.c.ref == col(MemoryRow.subject_hash),
+            HOLDS.c.scope == "subject",
+            HOLDS.c.ref == col(MemoryRow.subject_hash),
             col(MemoryRow.subject_hash) != "",
         ),
     )
-    stands = and_(_HOLDS.c.released_at.is_(None), or_(_HOLDS.c.until.is_(None), _HOLDS.c.until > now), named)
-    return exists(select(_HOLDS.c.ref).where(_HOLDS.c.tenant_id == tenant_id, stands))
+    stands = and_(HOLDS.c.released_at.is_(None), or_(HOLDS.c.until.is_(None), HOLDS.c.until > now), named)
+    return exists(select(HOLDS.c.ref).where(HOLDS.c.tenant_id == tenant_id, stands))
 
 
 class Rights:
