@@ -14,6 +14,7 @@ from service.settings_outside import (
     SourceReaderSettings,
     check_header_value,
 )
+from service.settings_tokenizers import TokenizerSettings
 
 
 class Settings(BaseSettings):
@@ -83,6 +84,10 @@ class Settings(BaseSettings):
     compactor_key: SecretStr | None = Field(default=None, description="Credential for that API.")
     compactor_timeout_seconds: float = Field(
         default=25, gt=0, le=120, description="How long a model may write one summary before 503."
+    )
+    tokenizers: dict[OutsideName, TokenizerSettings] = Field(
+        default_factory=dict,
+        description="Tokenizer files of further models, by the name of their encoding, as JSON.",
     )
     failpoints: dict[str, str] = Field(
         default_factory=dict, description="For tests only: points where the process stops, as JSON."

@@ -201,7 +201,7 @@ def build(
     with ExitStack() as building:
         record = build_record(settings, clock=clock, ids=ids, is_restoring=is_restoring)
         building.callback(record.close)
-        texts = build_texts(settings.data_dir / "models")
+        texts = build_texts(settings.data_dir / "models", settings.tokenizers)
         index, confirm_whole = build_index(settings, texts)
         building.callback(index.close)
         indexers = _build_indexers(record, texts, index)

@@ -3,7 +3,7 @@
 Vendors are imported where they are built.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -12,6 +12,7 @@ from service.core.tokens import TokenCounter
 from service.evidence.ports import Chunker, FileReader
 from service.retrieval.ports import Embedder, SparseEncoder, VectorIndex
 from service.settings import Settings
+from service.settings_tokenizers import TokenizerSettings
 
 _INDEX_SECONDS_MAX: Final = 10
 
@@ -27,16 +28,21 @@ class Texts:
     sparse: SparseEncoder
 
 
-def build_texts(models: Path) -> Texts:
-    """Make what works on texts; `models` is the folder of vocabularies and embedding models."""
+def build_texts(models: Path, tokenizers: Mapping[str, TokenizerSettings]) -> Texts:
+    """Make what works on texts; `models` is the folder of vocabularies and embedding models.
+
+    Raises `TokenizerUnusable` for a registered tokenizer whose counts nothing can rest on.
+    """
     # The vendors' packages are loaded here, as the module says.
     from service.adapters.bm25 import Bm25Encoder  # noqa: PLC0415
     from service.adapters.chunker import SemanticChunker  # noqa: PLC0415
     from service.adapters.files import StandardFileReader  # noqa: PLC0415
+    from service.adapters.token_counters import Registration, TokenCounters  # noqa: PLC0415
     from service.adapters.tokens import TiktokenCounter  # noqa: PLC0415
     from service.adapters.wordllama import WordllamaEmbedder  # noqa: PLC0415
 
-    tokens = TiktokenCounter(models / "tiktoken")
+    registered = {name: Registration(one.file, one.models) for name, one in tokenizers.items()}
+    tokens = TokenCounters(TiktokenCounter(models / "tiktoken"), registered)
     return Texts(
         tokens=tokens,
         chunker=SemanticChunker(tokens),

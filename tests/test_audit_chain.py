@@ -21,6 +21,7 @@ from service.audit.verify import verify_chain
 from service.core.database import Database
 from service.core.errors import NotFound, Unavailable
 from service.core.ids import new_id
+from service.core.tokens import Estimate
 from service.identity.model import Caller, Role
 from service.identity.unit import Unit
 
@@ -32,6 +33,9 @@ class NoTokens:
 
     def count(self, text: str, encoding: str = "o200k_base") -> int:
         raise AssertionError((text, encoding))
+
+    def estimate_of(self, encoding: str) -> Estimate | None:
+        raise AssertionError(encoding)
 
     def encoding_for_model(self, model: str) -> str:
         raise AssertionError(model)

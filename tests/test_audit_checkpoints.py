@@ -18,6 +18,7 @@ from service.audit.checkpoint import (
 from service.audit.model import Checkpoint, Fault, Verdict
 from service.audit.verify import verify_chain
 from service.core.database import Database
+from service.core.tokens import Estimate
 from service.identity.model import Role
 from service.jobs.checkpoint_audit import CHECKPOINT_SECONDS, AuditCheckpoints
 from service.jobs.relay import Relay
@@ -163,6 +164,9 @@ class _NoTokens:
 
     def count(self, text: str, encoding: str = "o200k_base") -> int:
         raise AssertionError((text, encoding))
+
+    def estimate_of(self, encoding: str) -> Estimate | None:
+        raise AssertionError(encoding)
 
     def encoding_for_model(self, model: str) -> str:
         raise AssertionError(model)

@@ -127,3 +127,25 @@ def test_a_reviewer_builds_no_package_and_a_foreign_project_is_not_there(
     assert _build(site, reviewer).status_code == 403
     assert _build(site, agent, project="beta").status_code == 404
     assert _build(site, agent, execution_id="01936d7e-0000-7000-8000-00000000beef").status_code == 404
+
+
+def test_an_estimate_says_that_it_is_one_and_stays_in_the_budget(site: Site, agent: dict[str, str]) -> None:
+    _add(site, agent)
+
+    exact = _build(site, agent).json()
+    estimated = _build(site, agent, encoding="estimate").json()
+    explained = site.client.get(f"/v1/context-packages/{estimated['id']}", headers=agent).json()
+
+    assert (exact["tokens_are"], exact["token_estimate"]) == ("exact", None)
+    assert estimated["tokens_are"] == explained["tokens_are"] == "estimate"
+    assert estimated["token_estimate"]["margin_percent"] >= 10
+    assert explained["token_estimate"] == estimated["token_estimate"]
+    assert count(estimated["rendered"]["text"], "o200k_base") < estimated["used_tokens"] <= 4000
+    assert any("estimates" in line for line in explained["summary"])
+
+
+def test_an_unknown_model_is_never_estimated_unasked(site: Site, agent: dict[str, str]) -> None:
+    answer = _build(site, agent, model="claude-x", encoding="estimate")
+
+    assert answer.status_code == 422
+    assert answer.json()["type"].endswith("model_unknown")

@@ -17,7 +17,7 @@ import tiktoken
 import toktok
 from tiktoken.model import encoding_name_for_model
 
-from service.core.tokens import ESTIMATE_ENCODING, EncodingUnknown, ModelUnknown, TextUncountable
+from service.core.tokens import ESTIMATE_ENCODING, EncodingUnknown, Estimate, ModelUnknown, TextUncountable
 
 _UNLIMITED: Final = 2**62
 
@@ -139,6 +139,11 @@ class TiktokenCounter:
             total += self._count_by_reference(text[start:end], vocabulary)
             done = end
         return total + _count_fast(text[done:] if done else text, vocabulary)
+
+    def estimate_of(self, encoding: str) -> Estimate | None:
+        """Answer `None`: every count here is exact."""
+        del encoding
+        return None
 
     def encoding_for_model(self, model: str) -> str:
         """Answer the encoding of a model's name by tiktoken's list.

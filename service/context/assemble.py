@@ -14,7 +14,7 @@ from service.context.budget import TOKENS_MAX
 from service.context.compose import Composition, compose
 from service.context.manifest import digest_of, manifest_of
 from service.context.merge import merge_duplicates
-from service.context.model import Candidate, Omission, Package, Rendering
+from service.context.model import Candidate, Omission, Package, Rendering, TokenEstimate
 from service.context.plan import plan_sections
 from service.context.request import PackageRequest, RequestInconsistent
 from service.context.situation import Situation, look_up
@@ -24,7 +24,7 @@ from service.context.sources import memories as memories_source
 from service.context.store import ItemKey, KeptPackage, PackageStore
 from service.core.errors import Unavailable
 from service.core.quarantined import Quarantined, SourceQuarantined
-from service.core.tokens import ESTIMATE_ENCODING
+from service.core.tokens import ESTIMATE_ENCODING, TokenCounter
 from service.executions.keep import keeps_text
 from service.identity.unit import Unit
 from service.memories.use import note_use
@@ -191,8 +191,18 @@ def _package(
         omissions=tuple(_with_reserve(omission, situation.asked) for omission in composed.omissions),
         rendered=composed.rendered,
         warnings=_warnings(situation),
+        estimate=_estimate(composed, encoding, situation.unit.tokens),
     )
     return replace(package, digest=digest_of(package))
+
+
+def _estimate(composed: Composition, encoding: str, tokens: TokenCounter) -> TokenEstimate | None:
+    estimate = tokens.estimate_of(encoding)
+    if estimate is None or estimate.base is None:
+        return None if estimate is None else TokenEstimate(estimate.method, None)
+    base = sum(tokens.count(section.text, estimate.base) for section in composed.sections)
+    used = sum(section.used_tokens for section in composed.sections)
+    return TokenEstimate(estimate.method, round(100 * (used - base) / base) if base else 0)
 
 
 def _with_reserve(omission: Omission, asked: PackageRequest) -> Omission:

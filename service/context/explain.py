@@ -124,6 +124,8 @@ def _summary(manifest: Mapping[str, Any]) -> Sequence[str]:
     budget = manifest["max_tokens"] - manifest["reply_reserve"]
     prefix = manifest["stable_prefix_tokens"]
     lines = [f"{manifest['used_tokens']} of {budget} tokens are used, {prefix} of them in the stable prefix."]
+    if (estimate := manifest.get("token_estimate")) is not None:
+        lines.append(f"Counts are estimates: {estimate['method']}.")
     for section in manifest["sections"]:
         left = [one for one in manifest["omissions"] if one["section"] == section["name"]]
         if section["items"] or left:

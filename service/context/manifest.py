@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 from service.context.model import Item, Omission, Package, Section
@@ -57,6 +58,8 @@ def manifest_of(
         "profile": asked.profile,
         "render": asked.rendering.value,
         "encoding": package.encoding,
+        "tokens_are": "exact" if package.estimate is None else "estimate",
+        "token_estimate": None if package.estimate is None else asdict(package.estimate),
         "max_tokens": asked.max_tokens,
         "reply_reserve": asked.reply_reserve,
         "as_of": None if asked.moment.as_of is None else asked.moment.as_of.isoformat(),

@@ -238,8 +238,19 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenEstimate:
+    """That the counts of a package are estimates, and how they are made.
+
+    `margin_percent` is by how much they were raised above the counts that they start from, if from any.
+    """
+
+    method: str
+    margin_percent: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Package:
-    """A finished package. `used_tokens` is the exact count of what `rendered` holds."""
+    """A finished package. `used_tokens` is the count of what `rendered` holds, exact without `estimate`."""
 
     id: str
     digest: str
@@ -257,3 +268,4 @@ class Package:
     omissions: tuple[Omission, ...]
     rendered: Mapping[str, object]
     warnings: tuple[str, ...]
+    estimate: TokenEstimate | None = None

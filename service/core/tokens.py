@@ -1,5 +1,6 @@
 """The port for counting tokens. The real counter stands in `adapters`."""
 
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from service.core.errors import Invalid
@@ -8,8 +9,12 @@ ESTIMATE_ENCODING: Final = "o200k_base"
 """The encoding of stored counts. They choose candidates; what is sent is counted again."""
 
 
+CAREFUL_ESTIMATE: Final = "estimate"
+"""Asked for in place of an encoding: more tokens than the tokenizers of most models would count."""
+
+
 class EncodingUnknown(Invalid):
-    """No exact tokenizer of this encoding is carried."""
+    """No tokenizer of this encoding is carried or registered."""
 
     code = "encoding_unknown"
     title = "Tokens of this encoding cannot be counted here"
@@ -29,8 +34,20 @@ class TextUncountable(Invalid):
     title = "The tokens of this text cannot be counted exactly"
 
 
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """How a count that is not exact is made. `base` is the encoding that it adds to, where it adds to one."""
+
+    method: str
+    base: str | None = None
+
+
 class TokenCounter(Protocol):
-    """Counts tokens exactly as the named encoding's reference implementation does."""
+    """Counts tokens as the named encoding's reference implementation does, or says that it estimates.
+
+    Whatever the encoding, counts add where a text is cut after a line break and before a character that is
+    neither white space nor `/`.
+    """
 
     @property
     def encodings(self) -> frozenset[str]:
@@ -43,6 +60,10 @@ class TokenCounter(Protocol):
         Raises `EncodingUnknown` for an encoding that is not in `encodings` and `TextUncountable` for a text
         that the reference cannot take in bounded time.
         """
+        ...
+
+    def estimate_of(self, encoding: str) -> Estimate | None:
+        """Answer how counts in `encoding` are estimated, or `None` where they are exact."""
         ...
 
     def encoding_for_model(self, model: str) -> str:

@@ -155,6 +155,13 @@ class PrefixHashes(Answer):
     session: str
 
 
+class TokenEstimateAnswer(Answer):
+    """How counts that are not exact were made, and by how many hundredths they were raised on purpose."""
+
+    method: str
+    margin_percent: int | None
+
+
 class PackageAnswer(Answer):
     """A finished package. `rendered` is what to send to the model."""
 
@@ -171,6 +178,7 @@ class PackageAnswer(Answer):
     policy_version: str
     profile_version: str
     tokens_are: Literal["exact", "estimate"] = "exact"
+    token_estimate: TokenEstimateAnswer | None = None
     sections: list[PackageSection]
     omissions: list[PackageOmission]
     rendered: dict[str, Any]
@@ -228,6 +236,8 @@ class PackageExplained(Answer):
     profile: str
     render: Render
     encoding: str
+    tokens_are: Literal["exact", "estimate"] = "exact"
+    token_estimate: TokenEstimateAnswer | None = None
     max_tokens: int
     reply_reserve: int
     used_tokens: int

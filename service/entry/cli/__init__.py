@@ -112,13 +112,14 @@ def _known_failure(failure: Exception) -> tuple[str, int] | None:
     from sqlalchemy.exc import OperationalError  # noqa: PLC0415
 
     from service.adapters.master_key import MasterKeyError  # noqa: PLC0415
+    from service.adapters.tokens_registered import TokenizerUnusable  # noqa: PLC0415
     from service.settings_outside import HeaderFileUnreadable  # noqa: PLC0415
 
     match failure:
         case ValidationError() if failure.title == "Settings":
             # pydantic's own text repeats the input, which may be a secret.
             return "; ".join(_setting_fault(fault["loc"], fault["msg"]) for fault in failure.errors()), 2
-        case SettingsError() | MasterKeyError() | HeaderFileUnreadable():
+        case SettingsError() | MasterKeyError() | HeaderFileUnreadable() | TokenizerUnusable():
             return str(failure), 2
         case OperationalError():
             return "The database does not answer.", 1

@@ -11,7 +11,7 @@ from service.core.clock import Clock, system_clock
 from service.core.errors import Invalid
 from service.core.ids import IdSource, new_id
 from service.core.paging import PAGE_ITEMS_MAX, Page, PageRequest, page_request
-from service.core.tokens import ESTIMATE_ENCODING
+from service.core.tokens import ESTIMATE_ENCODING, Estimate
 from service.identity.matrix import SCOPES_BY_ROLE
 from service.identity.model import Caller, Role, Tenant
 from service.identity.tenants import get_tenant
@@ -31,6 +31,10 @@ class _NoTokens:
 
     def count(self, text: str, encoding: str = ESTIMATE_ENCODING) -> int:
         del text, encoding
+        raise Invalid("This command counts no tokens.")
+
+    def estimate_of(self, encoding: str) -> Estimate | None:
+        del encoding
         raise Invalid("This command counts no tokens.")
 
     def encoding_for_model(self, model: str) -> str:

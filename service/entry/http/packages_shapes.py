@@ -20,6 +20,7 @@ from service.wire.packages import (
     PackageSection,
     PrefixHashes,
     SpanOfItem,
+    TokenEstimateAnswer,
     Truncated,
 )
 from service.wiring import Runtime
@@ -78,6 +79,12 @@ def package_answer(package: Package) -> PackageAnswer:
         degraded=list(package.degraded),
         policy_version=package.policy_version,
         profile_version=package.profile_version,
+        tokens_are="exact" if package.estimate is None else "estimate",
+        token_estimate=None
+        if package.estimate is None
+        else TokenEstimateAnswer(
+            method=package.estimate.method, margin_percent=package.estimate.margin_percent
+        ),
         sections=[_section(section) for section in package.sections],
         omissions=[_omission(omission) for omission in package.omissions],
         rendered=dict(package.rendered),
