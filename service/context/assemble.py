@@ -1,10 +1,8 @@
 """Builds a context package: looks up, collects, merges, composes; and keeps its manifest."""
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -12,6 +10,7 @@ from service.audit.model import Action
 from service.audit.record import record
 from service.context.budget import TOKENS_MAX
 from service.context.compose import Composition, compose
+from service.context.kept_request import request_to_json
 from service.context.manifest import digest_of, manifest_of
 from service.context.merge import merge_duplicates
 from service.context.model import Candidate, Omission, Package, Rendering, TokenEstimate
@@ -56,8 +55,17 @@ class Built:
     items: frozenset[ItemKey]
 
 
-def build_package(asked: PackageRequest, *, unit: Unit, bundle: Bundle, sources: Sources) -> Built:
+def build_package(
+    asked: PackageRequest,
+    *,
+    unit: Unit,
+    bundle: Bundle,
+    sources: Sources,
+    again: KeptPackage | None = None,
+) -> Built:
     """Build a package out of what one transaction sees, policy included. Only reads.
+
+    `again` is one whose id, fence and moment of ranking it takes over, to be compared with it.
 
     Raises `NotFound`, `PurposeUnknown`, `ProfileUnknown`, `RequestInconsistent`, `BudgetTooSmall`, `Invalid`
     for an encoding or model that cannot be counted exactly, and `Unavailable` where search is down and the
@@ -65,8 +73,10 @@ def build_package(asked: PackageRequest, *, unit: Unit, bundle: Bundle, sources:
     """
     encoding = _encoding(asked, unit)
     situation = look_up(asked, unit=unit, bundle=bundle)
+    if again is not None:
+        situation = replace(situation, ranked_at=again.created_at)
     candidates, degraded = _collect(situation, sources)
-    package_id = unit.ids()
+    package_id = unit.ids() if again is None else again.id
     composed = compose(
         plan_sections(asked, situation.profile, candidates),
         budget=asked.budget,
@@ -239,30 +249,4 @@ def _built(package: Package, asked: PackageRequest, situation: Situation, source
     )
     run = situation.run
     keep = run is None or keeps_text(run.facts.execution, situation.bundle)
-    return Built(package, kept, _request_json(asked) if keep else "", kept_items(package))
-
-
-def _written(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
-
-
-def _request_json(asked: PackageRequest) -> str:
-    return json.dumps(
-        {
-            "query": asked.query,
-            "model": asked.model,
-            "sections": {name.value: [one.minimum, one.maximum] for name, one in asked.sections.items()},
-            "tools": [
-                {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "schema": tool.schema,
-                    "writes": tool.writes,
-                }
-                for tool in asked.tools
-            ],
-            "as_of": _written(asked.moment.as_of),
-            "known_at": _written(asked.moment.known_at),
-        },
-        ensure_ascii=False,
-    )
+    return Built(package, kept, request_to_json(asked) if keep else "", kept_items(package))

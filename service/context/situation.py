@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from service.context.recall import Outlined, recall
@@ -74,6 +75,8 @@ class Situation:
     capabilities: frozenset[str]
     run: Run | None
     query: str
+    ranked_at: datetime
+    """The moment at which what was found is weighed; rights and expiry are judged now, whatever it is."""
 
 
 def look_up(asked: PackageRequest, *, unit: Unit, bundle: Bundle) -> Situation:
@@ -103,6 +106,7 @@ def look_up(asked: PackageRequest, *, unit: Unit, bundle: Bundle) -> Situation:
         capabilities=bundle.capabilities_of(unit.caller.role, delegated=unit.caller.act is not None),
         run=run,
         query=asked.query if asked.query is not None else _make_query(run),
+        ranked_at=unit.now,
     )
 
 

@@ -81,7 +81,7 @@ def _weighed(
     scores = weigh(
         [Found(one.score, one.item.authority, one.item.source.observed_at) for one in ranked],
         situation.profile.weights,
-        situation.unit.now,
+        situation.ranked_at,
     )
     pairs = zip(ranked, scores, strict=True)
     return sorted(pairs, key=lambda pair: (-pair[1]["score"], pair[0].key))

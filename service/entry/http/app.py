@@ -41,6 +41,7 @@ from service.entry.http import (
     memories_review,
     memories_uses,
     packages,
+    packages_compare,
     policies,
     quarantines,
 )
@@ -82,6 +83,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     imports.router,
     memories_lifecycle.router,
     packages.router,
+    packages_compare.router,
     policies.router,
     quarantines.router,
 )
