@@ -8,6 +8,7 @@ from service.audit.record import record
 from service.core.lineage import Lineage, Node
 from service.core.quarantined import Quarantined
 from service.detection.proposed import Detected, detect
+from service.identity.model import Role
 from service.identity.unit import Unit
 from service.memories.hide import hide_from_answers
 from service.memories.model import (
@@ -156,6 +157,8 @@ def judge(
         corrects=corrects is not None,
         outranked=is_outranked(standing, cited, subject=new.subject),
         detections=detected_in(new, unit=unit),
+        project=new.project,
+        agent=proposer.holder if proposer.role is Role.AGENT else "",
     )
     return judge_proposal(facts, bundle, unit.now)
 

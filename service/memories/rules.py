@@ -36,14 +36,15 @@ def readable_classes(bundle: Bundle, caller: Caller, *, purpose: str | None) -> 
     that the active bundle no longer has is read by nobody but the person whom it is about.
     """
     own, shared, others, consented, history = [], [], [], [], []
+    agent = caller.subject if caller.role is Role.AGENT else None
     for name, rule in bundle.classes.items():
         if rule.refuses is not None or (purpose is not None and purpose not in rule.purposes):
             continue
         if rule.consent_needed:
             consented.append(name)
-        if caller.role in rule.history_readers:
+        if caller.role in rule.history_readers and rule.admits(agent):
             history.append(name)
-        may_read = caller.role in rule.readers
+        may_read = caller.role in rule.readers and rule.admits(agent)
         if rule.scope is ClassScope.PROJECT:
             if may_read:
                 shared.append(name)

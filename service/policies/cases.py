@@ -63,6 +63,12 @@ class GivenProposal(Part):
     """Name of the class."""
     proposer: Role = Role.AGENT
     """Role of the credential."""
+    agent: str = "agent-1"
+    """The agent that proposes; of no meaning for another role."""
+    project: str = "alpha"
+    """Name of the project."""
+    corrects: bool = False
+    """Whether it changes a memory instead of adding one."""
     subject: str | None = "user-1"
     """Whom it is about."""
     acts_for_subject: bool = True
@@ -108,6 +114,9 @@ class GivenProposal(Part):
             existing=self.existing,
             quota_used=self.quota_used,
             execution_memory_mode=self.memory_mode,
+            corrects=self.corrects,
+            project=self.project,
+            agent=self.agent if self.proposer is Role.AGENT else "",
         )
 
 
@@ -146,6 +155,8 @@ class Expected(Part):
     """Of a proposal: `approved`, `denied` or `pending_review`."""
     reasons: tuple[ReasonCode, ...] | None = None
     """Of a proposal: all reason codes, in the order of reporting."""
+    rules: tuple[str, ...] | None = None
+    """Of a proposal: the places in the bundle that decided, as `classes.preference.consent_needed`."""
     approver: Approver | None = None
     """Of a pending proposal: who decides."""
     trust: Trust | None = None

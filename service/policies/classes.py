@@ -6,7 +6,8 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from service.identity.model import Role
-from service.policies.parts import Days, Name, Part, Sentence, leave_out_name
+from service.policies.conditions import ConditionText
+from service.policies.parts import Days, FrozenMap, Name, Part, Sentence, leave_out_name
 from service.policies.values import ValueRule
 from service.policies.words import (
     Approver,
@@ -18,6 +19,7 @@ from service.policies.words import (
     LawfulBasis,
     OwnWords,
     ProvenanceKind,
+    RuleEffect,
     Sensitivity,
     Stake,
     Trust,
@@ -38,11 +40,28 @@ ModelPattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}
 """The name of a model, or the beginning of names followed by `*`."""
 
 
+AgentName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s]+$")]
+"""The subject of an agent's credential."""
+
+
 class AutomaticWhen(Part):
     """When policy alone approves: every source is the subject's own turn, and confidence suffices."""
 
     confidence_min: Confidence
     """The lowest confidence at which the subject's own word is enough, 0 to 1."""
+    when: ConditionText | None = None
+    """A condition (CEL) that must hold besides; where it does not, the subject decides."""
+
+
+class ClassRule(Part):
+    """A rule of a class for what its fields cannot say. The order of rules decides nothing."""
+
+    effect: RuleEffect
+    """`deny`, `review` (a person decides) or `permit` (nobody has to, unless something else asks)."""
+    when: ConditionText
+    """The condition (CEL) under which it does so."""
+    because: Sentence
+    """Why, as the proposer is told."""
 
 
 class Approval(Part):
@@ -119,6 +138,8 @@ class MemoryClass(Part):
     """Why it may be kept (GDPR, article 6)."""
     consent_needed: bool = True
     """Whether the subject's consent to the purpose must stand, when it is written and whenever it is read."""
+    agents: Annotated[tuple[AgentName, ...], Field(max_length=100)] = ()
+    """The only agents that propose it and are shown it. Empty: any whom `writers` and `readers` allow."""
     writers: tuple[Role, ...] = ()
     """Roles that may propose it."""
     readers: tuple[Role, ...] = ()
@@ -139,6 +160,8 @@ class MemoryClass(Part):
     """Below this a proposal is denied."""
     value: ValueRule = Field(default_factory=lambda: ValueRule(text_characters_max=500))
     """What its text and value may be."""
+    rules: Annotated[FrozenMap[Name, ClassRule], Field(max_length=50)] = Field(default_factory=dict)
+    """Rules for what the other keys cannot say, by a name of yours."""
     approval: Approval = Approval(by=Approver.BOTH)
     """Who decides."""
     expiry: Expiry | None = None
@@ -185,7 +208,25 @@ class MemoryClass(Part):
                 "a class that may hold a special category (GDPR, article 9) needs sensitivity: sensitive,"
                 " consent_needed: true, and approval by subject or both without automatic_when"
             )
+        if (fault := self._permit_fault()) is not None:
+            raise ValueError(f"a rule with `effect: permit` {fault}")
         return self
+
+    def _permit_fault(self) -> str | None:
+        """Say why no rule here may approve in a person's place, or `None`."""
+        if all(rule.effect is not RuleEffect.PERMIT for rule in self.rules.values()):
+            return None
+        if self.sensitivity is Sensitivity.SENSITIVE:
+            return "would keep sensitive things without asking anybody: leave it out, or lower sensitivity"
+        if self.approval.by is Approver.BOTH:
+            return "would stand in for two people: leave it out, or let one decide"
+        if self.approval.automatic_when is not None:
+            return "never counts beside automatic_when, whose own reasons stand: keep one of them"
+        return None
+
+    def admits(self, agent: str | None) -> bool:
+        """Say whether an agent, if one asks (`None` or empty: a person by themselves), may deal with it."""
+        return not self.agents or not agent or agent in self.agents
 
     def _guards_the_special(self) -> bool:
         asks = self.approval.by in (Approver.SUBJECT, Approver.BOTH) and self.approval.automatic_when is None

@@ -7,6 +7,13 @@ is satisfied better by citing one more source that is no better, in any respect,
 from collections.abc import Iterator
 from datetime import datetime
 
+from service.policies.class_rules import (
+    Seen,
+    condition_facts,
+    deny_by_rules,
+    find_permit,
+    review_by_rules,
+)
 from service.policies.classes import MemoryClass, MemorySources
 from service.policies.content import content_fault
 from service.policies.detected import deny_detected, deny_secrets, review_detected
@@ -36,17 +43,24 @@ def judge_proposal(facts: ProposalFacts, bundle: Bundle, now: datetime) -> Verdi
     """
     memory_class = bundle.classes.get(facts.class_name)
     denials = list(_deny_anything(facts))
+    seen = condition_facts(facts, bundle, now)
     if memory_class is None:
         denials.append(Reason(ReasonCode.CLASS_UNKNOWN, "the active policy has no such class", "classes"))
     elif memory_class.refuses is not None:
         denials.append(_refuse(memory_class))
     else:
         denials.extend(_deny_by_class(facts, memory_class, bundle))
+        denials.extend(deny_by_rules(memory_class, seen))
     if denials or memory_class is None or memory_class.expiry is None:
         return _verdict(Outcome.DENIED, denials, facts, bundle)
 
-    reviews = [*_review(facts, memory_class), *review_detected(facts, memory_class)]
-    approver = _approver(memory_class, reviews)
+    reviews = [
+        *_review(facts, memory_class, seen),
+        *review_detected(facts, memory_class),
+        *review_by_rules(memory_class, seen),
+    ]
+    permit = None if reviews else find_permit(memory_class, seen)
+    approver = Approver.AUTO if permit is not None else _approver(memory_class, reviews)
     if approver is not Approver.AUTO:
         who = "a person decides" if approver is Approver.BOTH else f"the {approver.value} decides"
         reviews.append(_reason(ReasonCode.REVIEW_REQUIRED, who, memory_class, "approval.by"))
@@ -56,7 +70,7 @@ def judge_proposal(facts: ProposalFacts, bundle: Bundle, now: datetime) -> Verdi
         facts,
         bundle,
         approver=approver if reviews else None,
-        rule=f"classes.{memory_class.name}.approval",
+        rule=f"classes.{memory_class.name}.{'approval' if permit is None else permit}",
         expires_at=memory_class.expiry.expires_at(created_at=now, confirmed_at=now),
     )
 
@@ -122,6 +136,8 @@ def _deny_beside_what_stands(facts: ProposalFacts, memory_class: MemoryClass) ->
 def _writer_fault(facts: ProposalFacts, memory_class: MemoryClass) -> str | None:
     if facts.proposer_role not in (memory_class.correctors if facts.corrects else memory_class.writers):
         return f"this role may not {'correct' if facts.corrects else 'propose'} memories of the class"
+    if not memory_class.admits(facts.agent):
+        return "the class is for other agents"
     if memory_class.scope is ClassScope.USER and not (facts.subject and facts.acts_for_subject):
         return "a person's memory is proposed by that person or in their name"
     if facts.execution_memory_mode not in (None, MemoryMode.READ_WRITE):
@@ -167,7 +183,7 @@ def _says_it(source: SourceFacts, demand: OwnWords) -> bool:
             return source.is_own_words and source.quote is Quote.FOUND and not source.relayed
 
 
-def _review(facts: ProposalFacts, memory_class: MemoryClass) -> Iterator[Reason]:
+def _review(facts: ProposalFacts, memory_class: MemoryClass, seen: Seen) -> Iterator[Reason]:
     """Yield why policy alone does not approve what nothing denies, but for the class's own approver."""
     shortcut = memory_class.approval.automatic_when
     if shortcut is not None and facts.confidence < shortcut.confidence_min:
@@ -176,6 +192,9 @@ def _review(facts: ProposalFacts, memory_class: MemoryClass) -> Iterator[Reason]
     if shortcut is not None and not all(source.is_own_words for source in facts.provenance):
         message = "what the subject did not say in so many words, the subject decides"
         yield _reason(ReasonCode.INFERRED, message, memory_class, "approval.automatic_when")
+    if shortcut is not None and shortcut.when is not None and not seen.holds(shortcut.when):
+        message = "outside of what is approved without a person, the subject decides"
+        yield _reason(ReasonCode.RULE_REVIEW, message, memory_class, "approval.automatic_when.when")
     differs = facts.existing in (Existing.DIFFERENT, Existing.DIFFERENT_NEWER)
     if differs and facts.outranked:
         message = "the subject has put right what is remembered, and said nothing else since"

@@ -41,6 +41,7 @@ class Document:
 
     file: str
     content: Value
+    text: str = ""
     keys: Mapping[Path, Place] = field(default_factory=dict)
     values: Mapping[Path, Place] = field(default_factory=dict)
 
@@ -82,7 +83,7 @@ def read_yaml(file: str, text: str) -> tuple[Document, tuple[Finding, ...]]:
     except Exception as fault:  # noqa: BLE001 - whatever the parser chokes on is a fault of the file
         message = f"cannot be read after this place ({type(fault).__name__})"
         reader.findings.append(Finding(file, place, "syntax", message))
-    return Document(file, reader.content, reader.keys, reader.values), in_order(reader.findings)
+    return Document(file, reader.content, text, reader.keys, reader.values), in_order(reader.findings)
 
 
 class _Stop(Exception):

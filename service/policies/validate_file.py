@@ -73,12 +73,29 @@ def _finding(error: ErrorDetails, document: Document, model: type[BaseModel]) ->
             known = properties_at(file_schema(model), path[:-1])
             message = f"`{shorten(str(path[-1]))}` is not known here: {nearest(str(path[-1]), known)}"
             return Finding(document.file, document.place_of(path, of_key=True), _UNKNOWN_KEY, message)
+        case "condition":
+            return Finding(document.file, _place_inside(error, document, path), "condition", error["msg"])
         case "value_error":
             place = document.place_of(path)
             return Finding(document.file, place, "contradiction", str(error["ctx"]["error"]))
     of_key = bool(location) and location[-1] == "[key]"
     place = document.place_of(path, of_key=of_key)
     return Finding(document.file, place, "bad_key" if of_key else "bad_value", _wrong_value(error))
+
+
+def _place_inside(error: ErrorDetails, document: Document, path: Path) -> Place:
+    """Answer where in the file a fault inside a condition stands, as near as its layout tells."""
+    start = document.place_of(path)
+    context: Mapping[str, Any] = error.get("ctx", {})
+    text = str(error.get("input", "")).split("\n")
+    wanted = text[min(context["line"], len(text)) - 1].strip()
+    lines = document.text.split("\n")
+    for number in range(start.line, min(len(lines), start.line + len(text) + 1) + 1):
+        # A folded text has no line of its own in the file: then the place of the whole has to do.
+        column = lines[number - 1].find(wanted) if wanted else -1
+        if column >= 0:
+            return Place(number, column + int(context["column"]))
+    return start
 
 
 def _missing(document: Document, path: Path, key: str, model: type[BaseModel]) -> Finding:

@@ -28,6 +28,7 @@ class ReasonCode(StrEnum):
     TRUST_TOO_LOW = "trust_too_low"
     CONFIDENCE_TOO_LOW = "confidence_too_low"
     VALUE_INVALID = "value_invalid"
+    RULE_DENIED = "rule_denied"
     SENSITIVE_CREDENTIAL = "sensitive_credential"
     SENSITIVE_HEALTH = "sensitive_health"
     SENSITIVE_IDENTIFIER = "sensitive_identifier"
@@ -39,6 +40,7 @@ class ReasonCode(StrEnum):
     DUPLICATE = "duplicate"
     CONFLICT = "conflict"
     QUOTA_EXCEEDED = "quota_exceeded"
+    RULE_REVIEW = "rule_review"
     REVIEW_REQUIRED = "review_required"
 
 
@@ -124,7 +126,8 @@ class ProposalFacts:
     `quota_used`: active memories of this class and subject (or project).
     `execution_memory_mode` is `None` for a proposal that comes from no execution. `corrects`: it changes a
     memory rather than adding one. `outranked`: the subject wrote what is remembered, and nothing that they
-    said since is the newest source of this.
+    said since is the newest source of this. `project` is its name, `agent` the agent's that proposes, empty
+    where a person does by themselves.
     """
 
     class_name: str
@@ -144,6 +147,8 @@ class ProposalFacts:
     detections: tuple[Detected, ...] = ()
     corrects: bool = False
     outranked: bool = False
+    project: str = ""
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +180,11 @@ class Verdict:
     """Whether an approval replaces the active value of the same key."""
     detections: tuple[Detected, ...] = ()
     """What detectors found, for whoever decides and for the record: no words."""
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The places in the bundle that decided, each once: those of the reasons, else what approved."""
+        return tuple(dict.fromkeys(reason.rule for reason in self.reasons)) or (self.rule,)
 
     @property
     def codes(self) -> tuple[ReasonCode, ...]:

@@ -97,6 +97,16 @@ class Approver(StrEnum):
     """The subject and a reviewer, each once, in any order."""
 
 
+class RuleEffect(StrEnum):
+    """What a rule of a class does with a proposal for which its condition holds."""
+
+    DENY = "deny"
+    REVIEW = "review"
+    """A person decides, whatever else would have approved it."""
+    PERMIT = "permit"
+    """Policy alone approves what nothing denies and nothing else sends to a person."""
+
+
 class ConflictRule(StrEnum):
     """What happens when another value of the same subject, class and key is active."""
 
