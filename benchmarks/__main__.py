@@ -6,13 +6,14 @@ from typing import Final
 
 from benchmarks.airline import measure_airline
 from benchmarks.bank import measure_bank
+from benchmarks.decisions import measure_decisions
 from benchmarks.detectors import measure_detectors
 from benchmarks.erasure import measure_erasure
 from benchmarks.growth import measure_growth
 from benchmarks.isolation import measure_isolation
 from benchmarks.speed import measure_speed
 
-_ALL: Final = ("speed", "growth", "bank", "airline", "detectors", "isolation", "erasure")
+_ALL: Final = ("speed", "growth", "bank", "airline", "detectors", "decisions", "isolation", "erasure")
 
 
 def main() -> None:
@@ -35,6 +36,8 @@ def main() -> None:
         measure_bank(options.documents, options.tasks, options.policies)
     if "detectors" in which:
         measure_detectors(options.data)
+    if "decisions" in which:
+        measure_decisions(options.policies)
     if "isolation" in which:
         measure_isolation(options.documents, options.policies)
     if "erasure" in which:

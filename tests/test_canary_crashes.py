@@ -13,8 +13,21 @@ from canary_server import Server, open_server
 from canary_world import PERSON, PROJECT, STEM, TENANT, CanaryWorld, found_world
 from recovery_matrix import DATABASES, on
 
+from service.entry.demo.local_service import LocalServiceFailed
+from service.governance.erase import steps_of
+from service.governance.model import Kind, Target
+
 pytestmark = pytest.mark.timeout(1_800)
 
+KILLS: Final = [
+    *(
+        f"erase.{step}.{side}"
+        for step in steps_of(Target("", Kind.SUBJECT, ""))
+        for side in ("before", "after")
+    ),
+    "erase.verify.before",
+]
+"""Where the job of an erasure may die before it is complete, in its own order."""
 _DEATH_SECONDS_MAX: Final = 90
 
 
@@ -42,6 +55,26 @@ def test_an_erasure_that_dies_between_two_stores_leaves_nothing(
         enter_by_every_door(world)
         world.erase()
         service.process.wait(_DEATH_SECONDS_MAX)
+
+    with world.serving():
+        erasure = world.await_erased(world.erase())
+
+    _assert_nothing_left(world, server, tmp_path, erasure)
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("server", DATABASES, indirect=True)
+def test_an_erasure_that_dies_at_each_step_in_turn_leaves_nothing(
+    world: CanaryWorld, server: Server | None, tmp_path: Path
+) -> None:
+    with world.serving():
+        enter_by_every_door(world)
+    for kill in KILLS:
+        # The key dies before the answer, and what a dead one left may be taken up before anybody asks.
+        with suppress(httpx.HTTPError, LocalServiceFailed):
+            with world.serving(armed={kill: "kill"}) as service:
+                world.erase()
+            service.process.wait(_DEATH_SECONDS_MAX)
 
     with world.serving():
         erasure = world.await_erased(world.erase())
