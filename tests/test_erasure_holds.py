@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 from conftest import FixedClock
 from erasure_world import CANARY, ErasureWorld, Traces, erasure_world
+from sqlalchemy import update
+from sqlmodel import col
 
 from service.core.clock import format_time
 from service.core.database import Database
+from service.core.ids import new_id
+from service.governance.hold import end_hold
+from service.governance.store_holds import HoldStore
+from service.governance.tables import HoldRow
+from service.jobs.system_unit import SystemUnits
 
 BASIS = "Claim 12/2026"
 
@@ -157,3 +164,23 @@ def test_no_package_is_built_of_a_run_under_a_hold(world: ErasureWorld, scope: s
     assert (refused["code"], CANARY in str(refused)) == ("execution_held", False)
     world.call("DELETE", f"/holds/{hold['id']}", world.admin())
     world.call("POST", "/context-packages", world.agent(), asked, expect=201)
+
+
+def test_of_two_releases_at_once_one_counts(world: ErasureWorld, clock: FixedClock) -> None:
+    hold = place(world, "subject", "user-1", until=format_time(clock().replace(year=2027)))
+    clock.advance(days=400)
+    tenant_id = world.memories.site.tenants["acme"]
+    runtime = world.memories.site.runtime
+    units = SystemUnits(runtime.database, runtime.ciphers, runtime.tokens, clock, new_id)
+
+    with units.write(tenant_id) as unit:
+        # Read before it is locked, as the job does; somebody else releases it in between.
+        assert HoldStore.of(unit).find(hold["id"]) is not None
+        unit.session.connection().execute(
+            update(HoldRow).where(col(HoldRow.id) == hold["id"]).values(released_at=clock(), released_by="x")
+        )
+        end_hold(hold["id"], unit=unit)
+
+    assert world.call("GET", "/holds", world.admin())["items"][0]["released_at"] is not None
+    events = world.call("GET", "/audit?action=hold.released", world.memories.of("auditor", "auditor-1"))
+    assert events["items"] == []

@@ -53,8 +53,10 @@ class HoldStore:
         self._session.flush()
 
     def find(self, hold_id: str) -> Hold | None:
-        """Answer a hold of the tenant, released or not, or `None`."""
-        row = self._session.get(HoldRow, (self._tenant_id, hold_id)) if is_id(hold_id) else None
+        """Answer a hold of the tenant, released or not, or `None`: as it is now, whatever was read before."""
+        if not is_id(hold_id):
+            return None
+        row = self._session.get(HoldRow, (self._tenant_id, hold_id), populate_existing=True)
         return None if row is None else self._hold(row)
 
     def release(self, hold_id: str, *, at: datetime, by: str) -> None:
