@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from service.identity.model import Role
-from service.policies.cases import GivenProposal
+from service.policies.given import GivenProposal
 from service.policies.conditions import CONDITION_CHARACTERS_MAX, ConditionInvalid, read_condition
 from service.policies.evaluate import judge_proposal
 from service.policies.load import inspect_files, load_bundle

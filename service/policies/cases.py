@@ -1,136 +1,38 @@
 """The tests that an author writes beside a bundle: given facts, an expected decision."""
 
+from collections.abc import Mapping
 from typing import Annotated, Final, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from service.detection.proposed import detect
-from service.detection.scan import OwnRules
 from service.identity.model import Role
-from service.policies.parts import Part, Sentence
-from service.policies.verdict import (
-    Existing,
-    MemoryMode,
-    Outcome,
-    Placement,
-    ProposalFacts,
-    Quote,
-    ReasonCode,
-    SourceFacts,
-    Speaker,
-    Verdict,
+from service.policies.foreseen import Hindrance
+from service.policies.given import (
+    GivenCommand,
+    GivenEvidence,
+    GivenExecution,
+    GivenMemory,
+    GivenPackage,
+    GivenProposal,
+    Tokens,
 )
-from service.policies.words import Approver, Authority, ProvenanceKind, Trust
+from service.policies.parts import FrozenMap, Part, Sentence
+from service.policies.verdict import Outcome, ReasonCode
+from service.policies.words import Approver, Authority, RetainedText, SectionName, Trust
 
 CASES_IN_FILE_MAX: Final = 500
 
-
-class GivenSource(Part):
-    """One cited source."""
-
-    kind: ProvenanceKind
-    """`turn`, `evidence` or `observation`."""
-    found: bool = True
-    """Whether it exists in this tenant."""
-    quote: Quote = Quote.ABSENT
-    """Whether it is quoted, and the quote stands in it."""
-    trust: Trust = Trust.THIRD_PARTY
-    """How far it is believed."""
-    authority: Authority = Authority.DOCUMENT
-    """How much it counts."""
-    uri: str = ""
-    """Address of the evidence or observation."""
-    source_kind: str = ""
-    """Kind of the evidence or observation."""
-    speaker: Speaker | None = None
-    """Role of the turn."""
-    subjects_own: bool = False
-    """Whether the subject said it."""
-    relayed: bool = False
-    """Whether an agent sent it."""
-    from_package: bool = False
-    """Whether the text came out of a context package."""
-
-    def facts(self) -> SourceFacts:
-        """Answer what a judgement is made of."""
-        return SourceFacts(**{name: getattr(self, name) for name in type(self).model_fields})
-
-
-class GivenProposal(Part):
-    """A proposal. What is left out is an agent that acts for user-1, without consent and without source."""
-
-    memory_class: Annotated[str, Field(alias="class")]
-    """Name of the class."""
-    proposer: Role = Role.AGENT
-    """Role of the credential."""
-    agent: str = "agent-1"
-    """The agent that proposes; of no meaning for another role."""
-    project: str = "alpha"
-    """Name of the project."""
-    corrects: bool = False
-    """Whether it changes a memory instead of adding one."""
-    subject: str | None = "user-1"
-    """Whom it is about."""
-    acts_for_subject: bool = True
-    """Whether the credential's person is the subject."""
-    text: str | None = "Prefers concise explanations"
-    """The text to keep."""
-    key: str = "reply_style"
-    """What it says something about."""
-    value: bool | int | float | str | dict[str, bool | int | float | str | list[str]] | None = None
-    """The value to keep."""
-    purpose: str
-    """What it is to be used for."""
-    confidence: float = 0.9
-    """The proposer's confidence, 0 to 1."""
-    consent_given: bool = False
-    """Whether the subject's consent to the purpose stands."""
-    refused: bool = False
-    """Whether the subject refuses to have such things remembered."""
-    existing: Existing = Existing.NONE
-    """What is remembered under the same key."""
-    quota_used: int = 0
-    """How many are remembered already."""
-    memory_mode: MemoryMode | None = None
-    """Memory mode of the execution that it comes from."""
-    provenance: tuple[GivenSource, ...] = ()
-    """What it cites."""
-
-    def facts(self) -> ProposalFacts:
-        """Answer what a judgement is made of; the built-in detectors read what is to be kept."""
-        return ProposalFacts(
-            class_name=self.memory_class,
-            proposer_role=self.proposer,
-            subject=self.subject,
-            acts_for_subject=self.acts_for_subject,
-            text=self.text,
-            value=self.value,
-            purpose=self.purpose,
-            confidence=self.confidence,
-            provenance=tuple(source.facts() for source in self.provenance),
-            consent_given=self.consent_given,
-            refused=self.refused,
-            detections=detect(OwnRules(), key=self.key, text=self.text, value=self.value),
-            existing=self.existing,
-            quota_used=self.quota_used,
-            execution_memory_mode=self.memory_mode,
-            corrects=self.corrects,
-            project=self.project,
-            agent=self.agent if self.proposer is Role.AGENT else "",
-        )
-
-
-class GivenEvidence(Part):
-    """A piece of evidence that is being submitted."""
-
-    uri: str
-    """Its address."""
-    kind: str = "document"
-    """Its kind."""
-    authority: Authority | None = None
-    """The authority that is claimed for it."""
-    grants: tuple[str, ...] = ()
-    """Sources that the credential may submit."""
+ANSWERED: Final[Mapping[str, tuple[str, ...]]] = {
+    "proposal": ("decision", "reasons", "rules", "approver", "trust", "expires_at"),
+    "evidence": ("trust", "authority", "limited", "rules"),
+    "memory": ("expires_at", "listed", "readable", "shown_in_package", "kept", "why_not", "rules"),
+    "package": ("allowed", "refused", "minima", "maxima", "classes", "rules"),
+    "command": (
+        "allowed", "refused", "capability_held", "approval_needed", "approver", "evidence_needed", "rules",
+    ),
+    "execution": ("allowed", "refused", "text", "destroyed_at", "rules"),
+}  # fmt: skip
+"""What may be expected of each thing that may be given."""
 
 
 class Given(Part):
@@ -140,12 +42,25 @@ class Given(Part):
     """A proposed memory."""
     evidence: GivenEvidence | None = None
     """A submitted piece of evidence."""
+    memory: GivenMemory | None = None
+    """A memory that was kept, and who asks for it."""
+    package: GivenPackage | None = None
+    """A request for a context package."""
+    command: GivenCommand | None = None
+    """An effect that somebody wants to have."""
+    execution: GivenExecution | None = None
+    """A run that is over."""
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
-        if (self.proposal is None) == (self.evidence is None):
-            raise ValueError("give either a proposal or evidence")
+        if sum(getattr(self, name) is not None for name in ANSWERED) != 1:
+            raise ValueError(f"give one of {', '.join(ANSWERED)}")
         return self
+
+    @property
+    def kind(self) -> str:
+        """Which of them it is."""
+        return next(name for name in ANSWERED if getattr(self, name) is not None)
 
 
 class Expected(Part):
@@ -156,17 +71,47 @@ class Expected(Part):
     reasons: tuple[ReasonCode, ...] | None = None
     """Of a proposal: all reason codes, in the order of reporting."""
     rules: tuple[str, ...] | None = None
-    """Of a proposal: the places in the bundle that decided, as `classes.preference.consent_needed`."""
-    approver: Approver | None = None
-    """Of a pending proposal: who decides."""
+    """The places in the bundle that decided, as `classes.preference.consent_needed`."""
+    approver: Approver | Role | None = None
+    """Of a pending proposal or a command: who decides."""
     trust: Trust | None = None
     """How far it is believed."""
     expires_at: AwareDatetime | None = None
-    """Of an approved proposal: when it ends."""
+    """Of an approved proposal or a memory: when it ends."""
     authority: Authority | None = None
     """Of evidence: how much it counts."""
     limited: bool | None = None
     """Of evidence: whether more was claimed than is allowed."""
+    listed: bool | None = None
+    """Of a memory: whether a list of what is kept shows it."""
+    readable: bool | None = None
+    """Of a memory: whether a search for the purpose finds it."""
+    shown_in_package: bool | None = None
+    """Of a memory: whether a package may hold it."""
+    kept: bool | None = None
+    """Of a memory: whether its words still exist."""
+    why_not: tuple[Hindrance, ...] | None = None
+    """Of a memory: all that keeps it out of a search or a package."""
+    allowed: bool | None = None
+    """Of a package, a command or an execution: whether it is taken up at all."""
+    refused: str | None = None
+    """The code of the refusal, as `capability_missing`."""
+    minima: FrozenMap[SectionName, Tokens] | None = None
+    """Of a package: tokens kept free for sections; only those that are named are compared."""
+    maxima: FrozenMap[SectionName, Tokens] | None = None
+    """Of a package: the most tokens of sections; only those that are named are compared."""
+    classes: tuple[str, ...] | None = None
+    """Of a package: all classes whose memories may appear, in the order of the alphabet."""
+    capability_held: bool | None = None
+    """Of a command: whether the credential has the capability."""
+    approval_needed: bool | None = None
+    """Of a command: whether a person must approve it first."""
+    evidence_needed: int | None = None
+    """Of a command: how many pieces of evidence a request for approval names."""
+    text: RetainedText | None = None
+    """Of an execution: `full` or `none`."""
+    destroyed_at: AwareDatetime | None = None
+    """Of an execution: when its content is destroyed."""
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -174,25 +119,39 @@ class Expected(Part):
             raise ValueError("an expectation that expects nothing always holds")
         return self
 
-    def differences(self, found: Verdict | Placement) -> tuple[str, ...]:
-        """Answer a line for each expectation that `found` does not meet."""
+    def differences(self, found: Mapping[str, object]) -> tuple[str, ...]:
+        """Answer a line for each expectation that `found`, what came out by its name, does not meet."""
         lines: list[str] = []
         for name in type(self).model_fields:
-            wanted = getattr(self, name)
+            wanted, actual = getattr(self, name), found.get(name)
             if wanted is None:
                 continue
-            actual = getattr(found, _FOUND_UNDER.get(name, name), None)
-            if actual != wanted:
-                lines.append(f"{name}: expected {_words(wanted)}, found {_words(actual)}")
+            if isinstance(wanted, Mapping) and isinstance(actual, Mapping):
+                lines.extend(
+                    _line(f"{name} of {key}", item, actual.get(key))
+                    for key, item in wanted.items()
+                    if actual.get(key) != item
+                )
+            elif actual != wanted:
+                lines.append(_line(name, wanted, actual))
         return tuple(lines)
 
 
-_FOUND_UNDER: Final = {"decision": "outcome", "reasons": "codes"}
+def _line(name: str, wanted: object, actual: object) -> str:
+    line = f"{name}: expected {_words(wanted)}, found {_words(actual)}"
+    if not (isinstance(wanted, tuple) and isinstance(actual, tuple)):
+        return line
+    more = [str(item) for item in actual if item not in wanted]
+    less = [str(item) for item in wanted if item not in actual]
+    told = [f"missing {', '.join(less)}"] * bool(less) + [f"not expected {', '.join(more)}"] * bool(more)
+    return f"{line} ({'; '.join(told) or 'in another order'})"
 
 
 def _words(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(str(item) for item in value)}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return "nothing" if value is None else str(value)
 
 
@@ -201,10 +160,22 @@ class Case(Part):
 
     name: Sentence
     """The sentence that it proves."""
+    now: AwareDatetime | None = None
+    """The moment at which it happens, where it is another than the file's."""
     given: Given
     """The facts."""
     expect: Expected
     """The decision."""
+
+    @model_validator(mode="after")
+    def _expects_what_there_is(self) -> Self:
+        known = ANSWERED[self.given.kind]
+        for name in sorted(self.expect.model_fields_set):
+            if name not in known:
+                raise ValueError(
+                    f"`{name}` is not what comes out of a given {self.given.kind}: expect {', '.join(known)}"
+                )
+        return self
 
 
 class CaseFile(Part):

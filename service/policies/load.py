@@ -31,6 +31,8 @@ class Inspection:
     bundle: Bundle | None
     findings: tuple[Finding, ...]
     cases: Mapping[str, CaseFile]
+    case_places: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
+    """Where each test stands in its file."""
 
 
 def load_bundle(files: Mapping[str, str]) -> Bundle:
@@ -54,7 +56,7 @@ def inspect_files(files: Mapping[str, str]) -> Inspection:
     findings = in_order(reading.findings)
     if any(finding.severity is Severity.ERROR for finding in findings):
         return Inspection(None, findings, {})
-    return Inspection(reading.bundle(), findings, reading.cases)
+    return Inspection(reading.bundle(), findings, reading.cases, reading.case_places)
 
 
 def _check_sizes(files: Mapping[str, str]) -> Iterator[Finding]:
@@ -78,6 +80,7 @@ class _Reading:
     sources: list[SourceFile] = field(default_factory=list)
     instructions: dict[str, str] = field(default_factory=dict)
     cases: dict[str, CaseFile] = field(default_factory=dict)
+    case_places: dict[str, tuple[Place, ...]] = field(default_factory=dict)
     canonical: dict[str, object] = field(default_factory=dict)
 
     def take(self, path: str, text: str) -> None:
@@ -107,6 +110,9 @@ class _Reading:
             self.findings.extend(cases.findings)
             if cases.model is not None:
                 self.cases[path] = cases.model
+                self.case_places[path] = tuple(
+                    document.place_of(("cases", number)) for number in range(len(cases.model.cases))
+                )
             return
         content = check_file(document, BundleFile)
         self.findings.extend(content.findings)

@@ -38,8 +38,19 @@ def check_file(document: Document, model: type[Model]) -> Checked[Model]:
     try:
         return Checked(model.model_validate_json(json.dumps(content), strict=True), ())
     except ValidationError as fault:
-        errors = fault.errors(include_url=False)[:FINDINGS_MAX]
+        errors = _without_echoes(fault.errors(include_url=False))[:FINDINGS_MAX]
         return Checked(None, tuple(_finding(error, document, model) for error in errors))
+
+
+def _without_echoes(errors: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Leave out that a list is too short where it is so only because what stands in it has faults."""
+    places = [tuple(error["loc"]) for error in errors]
+    return [
+        error
+        for error, place in zip(errors, places, strict=True)
+        if error["type"] != "too_short"
+        or not any(len(other) > len(place) and other[: len(place)] == place for other in places)
+    ]
 
 
 def _with_names(

@@ -10,11 +10,11 @@ from typing import Annotated
 
 import typer
 
-from service.entry.cli.output import AsJson, note
+from service.entry.cli.output import AsJson
+from service.entry.cli.policy_test import run_tests
 from service.policies.findings import BundleInvalid, Finding
 from service.policies.load import Inspection, inspect_files
 from service.policies.read_folder import read_folder
-from service.policies.run_cases import CaseResult, run_cases
 from service.policies.schema import bundle_schema, case_schema
 
 app = typer.Typer(help="Write policies: lint, test, schema.", no_args_is_help=True, add_completion=False)
@@ -43,33 +43,7 @@ def lint(folder: Folder, *, as_json: AsJson = False) -> None:
     raise typer.Exit(0 if found.bundle is not None else 1)
 
 
-@app.command("test")
-def run_tests(folder: Folder, *, as_json: AsJson = False) -> None:
-    """Run the tests under DIR/tests. Exit 1 when one fails, when there is none, or when DIR has errors."""
-    found = _inspect(folder)
-    results = run_cases(found.bundle, found.cases) if found.bundle is not None else ()
-    failed = [result for result in results if not result.passed]
-    if as_json:
-        _print_json(
-            {
-                "version": found.bundle.version if found.bundle else None,
-                "passed": len(results) - len(failed),
-                "failed": len(failed),
-                "cases": [_result_fields(result) for result in results],
-                "findings": [_finding_fields(finding) for finding in found.findings],
-            }
-        )
-    else:
-        _print_findings(folder, found)
-        for result in failed:
-            typer.echo(f"{folder / result.file}: {result.name}")
-            for difference in result.differences:
-                typer.echo(f"    {difference}")
-        if found.bundle is not None:
-            typer.echo(f"{len(results) - len(failed)} passed, {len(failed)} failed")
-    if found.bundle is not None and not results:
-        note("there is no test in this bundle")
-    raise typer.Exit(0 if results and not failed else 1)
+app.command("test")(run_tests)
 
 
 @app.command("schema")
@@ -103,15 +77,6 @@ def _finding_fields(finding: Finding) -> Mapping[str, object]:
         "severity": finding.severity.value,
         "code": finding.code,
         "message": finding.message,
-    }
-
-
-def _result_fields(result: CaseResult) -> Mapping[str, object]:
-    return {
-        "file": result.file,
-        "name": result.name,
-        "passed": result.passed,
-        "differences": list(result.differences),
     }
 
 
