@@ -211,7 +211,7 @@ def test_a_confirmation_starts_the_days_anew_only_where_the_class_counts_from_it
 
 
 def test_the_codes_of_the_contract_are_all_there_and_tests_may_expect_them() -> None:
-    assert len(ReasonCode) == 26
+    assert len(ReasonCode) == 27
     assert CaseFile.model_json_schema()["$defs"]["ReasonCode"]["enum"] == [code.value for code in ReasonCode]
 
 

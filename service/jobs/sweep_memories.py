@@ -16,6 +16,7 @@ from service.governance.erase import begin_erasure, lock_deletions
 from service.governance.model import Held, Kind
 from service.identity.unit import Unit
 from service.jobs.system_unit import SystemUnits
+from service.memories.lapse import lapse_proposal, list_lapsed
 from service.memories.sweep import end_run_out, list_destroyable, list_run_out
 from service.policies.active import active_bundle
 
@@ -48,9 +49,10 @@ class SweepMemories:
         self.sweep(tenant_id)
 
     def sweep(self, tenant_id: str) -> None:
-        """Mark what has run out, and begin to destroy what is kept no longer."""
+        """Mark what has run out, begin to destroy what is kept no longer, and end what waited in vain."""
         self._each(tenant_id, _run_out, _end)
         self._each(tenant_id, _destroyable, _destroy)
+        self._each(tenant_id, _lapsed, _lapse)
 
     def _each(self, tenant_id: str, listed: _List, act: _Act) -> None:
         """Do it to each, in a transaction of its own: a row that fails holds up none of the others."""
@@ -81,6 +83,14 @@ def _run_out(unit: Unit, after: str) -> Sequence[str]:
 
 def _end(memory_id: str, unit: Unit) -> None:
     end_run_out(memory_id, unit=unit)
+
+
+def _lapsed(unit: Unit, after: str) -> Sequence[str]:
+    return list_lapsed(unit=unit, bundle=active_bundle(unit), after=after, limit=_MEMORIES_AT_ONCE)
+
+
+def _lapse(proposal_id: str, unit: Unit) -> None:
+    lapse_proposal(proposal_id, unit=unit, bundle=active_bundle(unit))
 
 
 def _destroyable(unit: Unit, after: str) -> Sequence[str]:

@@ -11,6 +11,7 @@ from service.core.quarantined import Quarantined
 from service.identity.unit import Unit
 from service.memories.binding import ProposalChanged, hash_review
 from service.memories.correct import keep_correction, require_correctable
+from service.memories.lapse import ReviewLapsed, has_lapsed
 from service.memories.model import AlreadyDecided, Decided, Memory, NotYoursToDecide, Proposal, Word
 from service.memories.ports import Citations
 from service.memories.propose import keep
@@ -47,8 +48,9 @@ def decide_proposal(
 ) -> Decided:
     """Approve or reject a waiting proposal; approved, it is kept if the policy still allows it now.
 
-    Raises `NotFound` for one that the caller may not read, `NotYoursToDecide`, `AlreadyDecided`, and
-    `ProposalChanged` where the word is bound to something else than would be decided.
+    Raises `NotFound` for one that the caller may not read, `NotYoursToDecide`, `AlreadyDecided`,
+    `ReviewLapsed` for one that waited too long, and `ProposalChanged` where the word is bound to something
+    else than would be decided.
     """
     Quarantined(unit.session, unit.tenant_id).share()
     weighed = _weigh(proposal_id, word, unit=unit, bundle=bundle, citations=citations, lock=True)
@@ -102,12 +104,7 @@ def _weigh(
     part = part_in_decision(proposal, unit.caller, is_subject=is_subject(proposal, unit))
     if part is None:
         raise NotYoursToDecide
-    if proposal.outcome is not Outcome.PENDING_REVIEW or proposal.content is None:
-        raise AlreadyDecided
-    if word.content_hash is not None:
-        replaced = replaced_by(proposal, unit=unit, bundle=bundle)
-        if word.content_hash != hash_review(proposal, replaced, cipher=unit.cipher):
-            raise ProposalChanged(proposal.id)
+    _require_waiting(proposal, word, unit=unit, bundle=bundle)
     if not word.approves:
         reason = Reason(ReasonCode.REVIEW_REQUIRED, f"the {part.value} rejected it", "approval.by")
         return Weighed(proposal, Outcome.DENIED, (reason,), ())
@@ -123,6 +120,18 @@ def _weigh(
     if judged.verdict.outcome is Outcome.DENIED:
         return Weighed(proposal, Outcome.DENIED, judged.verdict.reasons, approvals)
     return Weighed(proposal, Outcome.APPROVED, (), approvals, judged)
+
+
+def _require_waiting(proposal: Proposal, word: Word, *, unit: Unit, bundle: Bundle) -> None:
+    """Raise what keeps it from being decided: it is, it waited too long, or it is not what was seen."""
+    if proposal.outcome is not Outcome.PENDING_REVIEW or proposal.content is None:
+        raise AlreadyDecided
+    if has_lapsed(proposal, bundle, unit.now):
+        raise ReviewLapsed
+    if word.content_hash is not None:
+        replaced = replaced_by(proposal, unit=unit, bundle=bundle)
+        if word.content_hash != hash_review(proposal, replaced, cipher=unit.cipher):
+            raise ProposalChanged(proposal.id)
 
 
 def _corrected(proposal: Proposal, *, unit: Unit, bundle: Bundle) -> Memory:

@@ -12,7 +12,7 @@ from service.core.held import HOLDS
 from service.identity.model import Caller, Role
 from service.memories.model import MemoryStatus
 from service.memories.rules import Readable, readable_classes
-from service.memories.tables import ConsentRow, MemoryRow, MemoryVersionRow
+from service.memories.tables import ConsentRow, MemoryRow, MemoryVersionRow, ProposalRow
 from service.memories.valid import PRESENT, Moment
 from service.policies.model import Bundle
 
@@ -45,14 +45,38 @@ def was_known(moment: Moment) -> Condition:
 
 def is_held(tenant_id: str, now: datetime) -> Condition:
     """Hold for memories that a legal hold restricts: by themselves, by their person or by their project."""
+    return _is_named_by_a_hold(
+        tenant_id,
+        now,
+        memory=col(MemoryRow.id),
+        project=col(MemoryRow.project_id),
+        subject=col(MemoryRow.subject_hash),
+    )
+
+
+def is_held_proposal(tenant_id: str, now: datetime) -> Condition:
+    """Hold for proposals whose memory, person or project a legal hold restricts."""
+    return _is_named_by_a_hold(
+        tenant_id,
+        now,
+        memory=col(ProposalRow.memory_id),
+        project=col(ProposalRow.project_id),
+        subject=col(ProposalRow.subject_hash),
+    )
+
+
+def _is_named_by_a_hold(
+    tenant_id: str,
+    now: datetime,
+    *,
+    memory: Mapped[str] | Mapped[str | None],
+    project: Mapped[str],
+    subject: Mapped[str],
+) -> Condition:
     named = or_(
-        and_(HOLDS.c.scope == "memory", HOLDS.c.ref == col(MemoryRow.id)),
-        and_(HOLDS.c.scope == "project", HOLDS.c.ref == col(MemoryRow.project_id)),
-        and_(
-            HOLDS.c.scope == "subject",
-            HOLDS.c.ref == col(MemoryRow.subject_hash),
-            col(MemoryRow.subject_hash) != "",
-        ),
+        and_(HOLDS.c.scope == "memory", HOLDS.c.ref == memory),
+        and_(HOLDS.c.scope == "project", HOLDS.c.ref == project),
+        and_(HOLDS.c.scope == "subject", HOLDS.c.ref == subject, subject != ""),
     )
     stands = and_(HOLDS.c.released_at.is_(None), or_(HOLDS.c.until.is_(None), HOLDS.c.until > now), named)
     return exists(select(HOLDS.c.ref).where(HOLDS.c.tenant_id == tenant_id, stands))

@@ -9,10 +9,11 @@ from sqlmodel import Session, col, select
 
 from service.identity.unit import Unit
 from service.memories.model import MemoryStatus
-from service.memories.store_rights import is_held
+from service.memories.store_rights import is_held, is_held_proposal
 from service.memories.store_versions import RUNS_OUT
-from service.memories.tables import MemoryRow
-from service.policies.classes import KEEP_ENDED_DAYS
+from service.memories.tables import MemoryRow, ProposalRow
+from service.policies.classes import KEEP_ENDED_DAYS, WAITS_DAYS
+from service.policies.verdict import Outcome
 
 _ENDED: Final = (MemoryStatus.EXPIRED, MemoryStatus.SUPERSEDED)
 
@@ -40,6 +41,36 @@ class SweepStore:
                 col(MemoryRow.expires_at) <= now,
             )
             .order_by(MemoryRow.id)
+            .limit(limit)
+        ).all()
+
+    def list_lapsed(
+        self, waits_days: Mapping[str, int], *, now: datetime, after: str, limit: int
+    ) -> Sequence[str]:
+        """Answer ids of proposals that have waited longer than their class lets them, in order.
+
+        None about a person, memory or project that a legal hold restricts: its words are kept for it.
+        """
+        by_class = [
+            and_(
+                col(ProposalRow.class_name) == name, col(ProposalRow.created_at) <= now - timedelta(days=days)
+            )
+            for name, days in sorted(waits_days.items())
+        ]
+        of_no_class = and_(
+            col(ProposalRow.class_name).not_in(sorted(waits_days)),
+            col(ProposalRow.created_at) <= now - timedelta(days=WAITS_DAYS),
+        )
+        return self._session.exec(
+            select(ProposalRow.id)
+            .where(
+                ProposalRow.tenant_id == self._tenant_id,
+                ProposalRow.id > after,
+                ProposalRow.outcome == Outcome.PENDING_REVIEW,
+                or_(*by_class, of_no_class),
+                ~is_held_proposal(self._tenant_id, now),
+            )
+            .order_by(ProposalRow.id)
             .limit(limit)
         ).all()
 

@@ -28,6 +28,9 @@ from service.policies.words import (
 KEEP_ENDED_DAYS: Final = 30
 """What a class that says nothing gives its person to look back, and what one that is gone gave."""
 
+WAITS_DAYS: Final = 30
+"""How long a proposal waits where its class says nothing, or is gone."""
+
 Confidence = Annotated[float, Field(ge=0, le=1)]
 
 Label = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\n\r]+$")]
@@ -71,6 +74,8 @@ class Approval(Part):
     """Who decides a proposal: `auto`, `subject`, `reviewer` or `both`."""
     automatic_when: AutomaticWhen | None = None
     """Approve without `by` when the source is the subject's own turn. Only beside `by: subject`."""
+    waits_days: Annotated[int, Field(ge=1, le=365)] = WAITS_DAYS
+    """Days that a proposal waits. What nobody has decided by then is denied and forgotten."""
 
     @model_validator(mode="after")
     def _shortcut_is_the_subjects(self) -> Self:

@@ -42,6 +42,7 @@ class ReasonCode(StrEnum):
     QUOTA_EXCEEDED = "quota_exceeded"
     RULE_REVIEW = "rule_review"
     REVIEW_REQUIRED = "review_required"
+    REVIEW_LAPSED = "review_lapsed"
 
 
 class Outcome(StrEnum):

@@ -15,6 +15,7 @@ from service.identity.matrix import MEMORIES_PROPOSE, PROPOSALS_DECIDE, PROPOSAL
 from service.identity.unit import Unit
 from service.memories.binding import ProposalChanged
 from service.memories.decide import decide_proposal
+from service.memories.lapse import ReviewLapsed
 from service.memories.model import (
     AlreadyDecided,
     Decided,
@@ -105,7 +106,7 @@ def list_proposals(
         summary="Decide a waiting proposal",
         answer=ProposalAnswer,
         example={"decision": "approve", "reason": "said so in the meeting"},
-        problems=[NotFound, Forbidden, NotYoursToDecide, AlreadyDecided, ProposalChanged],
+        problems=[NotFound, Forbidden, NotYoursToDecide, AlreadyDecided, ReviewLapsed, ProposalChanged],
         creates=True,
     ),
 )
