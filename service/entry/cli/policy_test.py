@@ -88,8 +88,8 @@ def _print_text(
     typer.echo(f"{len(results) - failed} passed, {failed} failed")
     if measured is None:
         return
-    total = len(measured.rules) + len(measured.keys)
-    typer.echo(f"coverage: {total - len(measured.missing)} of {total} rules and keys, {measured.percent} %")
+    rules, keys = (f"{sum(part.values())} of {len(part)}" for part in (measured.rules, measured.keys))
+    typer.echo(f"coverage: {rules} rules and {keys} keys, {measured.percent} %")
     for path in measured.missing:
         typer.echo(f"    no test decides by {path}")
 
