@@ -34,7 +34,7 @@ test: setup  ## run every test, PostgreSQL included
 	$(PYTEST) --dist loadfile --no-loadscope-reorder
 
 torture: setup  ## kill the service and its agents everywhere, on both databases
-	$(PYTEST) -m "" tests/test_recovery_*.py tests/test_canary_*.py $(TORTURE)
+	$(PYTEST) -m "" tests/test_recovery_*.py tests/test_canary_*.py tests/test_policies_oracle.py $(TORTURE)
 
 check: setup  ## formatting, lint, types, import contracts
 	$(BIN)/ruff format --check .
