@@ -66,9 +66,17 @@ _OF_NO_PERSON: Final[Mapping[str, str]] = MappingProxyType(
             ),
             _WORD,
         ),
-        **dict.fromkeys(("class_name", "policy_version", "purpose", "version"), _POLICY),
+        **dict.fromkeys(
+            (
+                "base_version", "candidate_version", "class_name", "policy_version", "purpose", "version",
+            ),
+            _POLICY,
+        ),
         "approvals": "who has approved so far, by role",
         "codes": "reason codes",
+        "affected": "counts",
+        "changes": "what policy authors wrote",
+        "direction": _WORD,
         "files": "what policy authors wrote",
         "headers": "headers of the answer",
         "limited": "why less is believed than was claimed, by code",
@@ -100,6 +108,7 @@ _ABOUT_SOMEBODY: Final[Mapping[str, str]] = MappingProxyType(
         "principal": "a pseudonym that dies with the person's key, or a program's name",
         "provenance": "kind, id, version and span of each source: no words",
         "requester": "the keyed hash of who asked",
+        "samples": "ids, classes, times and codes: no words",
     }
 )  # fmt: skip
 """The same, for what leads to a person who is known otherwise."""

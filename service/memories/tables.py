@@ -26,6 +26,8 @@ class ProposalRow(SQLModel, table=True):
     subject_hash: str = Field(default="", max_length=64)
     content_hash: str = Field(max_length=64)
     content: bytes | None = Field(default=None, sa_type=LargeBinary)
+    facts: bytes | None = Field(default=None, sa_type=LargeBinary)
+    """What it was judged by, without its words: by this another policy can judge it. Sealed as they are."""
     outcome: str = Field(max_length=20)
     codes: list[str] = Field(sa_column=Column(JSON, nullable=False))
     approver: str | None = Field(default=None, max_length=20)

@@ -35,6 +35,7 @@ PROPOSALS: Final = RowStore(
             _PROPOSAL,
             emptied(
                 content=None,
+                facts=None,
                 content_hash="",
                 subject_hash="",
                 detections=[],
