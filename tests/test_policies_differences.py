@@ -85,12 +85,17 @@ def test_a_person_who_may_no_longer_correct_loosens_the_policy() -> None:
         (("deny", "relayed"), ("deny", "consent"), "looser"),
     ],
 )  # fmt: skip
-def test_a_rule_that_comes_goes_or_changes_has_its_direction(rules: str, others: str, direction: str) -> None:
-    def with_rules(text: str) -> Bundle:
-        line = f"  project_convention:\n    rules: {text}\n" if text else "  project_convention:\n"
-        return _changed("  project_convention:\n", line)
+def test_a_rule_that_comes_goes_or_changes_has_its_direction(
+    rules: tuple[str, str] | None, others: tuple[str, str] | None, direction: str
+) -> None:
+    def with_rule(rule: tuple[str, str] | None) -> Bundle:
+        if rule is None:
+            return default_bundle()
+        name = "  project_convention:\n"
+        line = f"    rules: {{a: {{effect: {rule[0]}, when: {rule[1]}, because: x}}}}\n"
+        return _changed(name, name + line)
 
-    changes = rule_changes(with_rules(rules), with_rules(others))
+    changes = rule_changes(with_rule(rules), with_rule(others))
 
     assert {(change.path, change.direction.value) for change in changes} == {
         ("classes.project_convention.rules.a", direction)
@@ -103,7 +108,7 @@ def test_a_rule_that_comes_goes_or_changes_has_its_direction(rules: str, others:
         ("retention.yaml", "days: 90", "days: 60", "retention.operational.days", "stricter"),
         ("retention.yaml", "text: full", "text: none", "retention.operational.text", "stricter"),
         ("retention.yaml", "days: 7", "days: 8", "retention.short.days", "looser"),
-        ("purposes.yaml", "purposes:\n", "purposes:\n  sales:\n    description: x\n", "purposes.sales", "looser"),
+        ("purposes.yaml", "purposes:\n", "purposes:\n  more: {description: x}\n", "purposes.more", "looser"),
         ("sources.yaml", "trust: internal_tool", "trust: third_party", None, "stricter"),
     ],
 )  # fmt: skip
