@@ -100,8 +100,8 @@ def _deny_by_class(facts: ProposalFacts, memory_class: MemoryClass, bundle: Bund
 
 def _deny_people(facts: ProposalFacts, memory_class: MemoryClass) -> Iterator[Reason]:
     if (fault := _writer_fault(facts, memory_class)) is not None:
-        rule = "correctors" if facts.corrects else "writers"
-        yield _reason(ReasonCode.WRITER_NOT_ALLOWED, fault, memory_class, rule)
+        rule, message = fault
+        yield _reason(ReasonCode.WRITER_NOT_ALLOWED, message, memory_class, rule)
     if memory_class.consent_needed and not facts.consent_given:
         message = "the subject has not consented to this purpose"
         yield _reason(ReasonCode.CONSENT_MISSING, message, memory_class, "consent_needed")
@@ -133,15 +133,17 @@ def _deny_beside_what_stands(facts: ProposalFacts, memory_class: MemoryClass) ->
         yield _reason(ReasonCode.QUOTA_EXCEEDED, message, memory_class, "quota")
 
 
-def _writer_fault(facts: ProposalFacts, memory_class: MemoryClass) -> str | None:
+def _writer_fault(facts: ProposalFacts, memory_class: MemoryClass) -> tuple[str, str] | None:
+    """Answer which key of the class refuses whoever proposes, and why."""
+    rule = "correctors" if facts.corrects else "writers"
     if facts.proposer_role not in (memory_class.correctors if facts.corrects else memory_class.writers):
-        return f"this role may not {'correct' if facts.corrects else 'propose'} memories of the class"
+        return rule, f"this role may not {'correct' if facts.corrects else 'propose'} memories of the class"
     if not memory_class.admits(facts.agent):
-        return "the class is for other agents"
+        return "agents", "the class is for other agents"
     if memory_class.scope is ClassScope.USER and not (facts.subject and facts.acts_for_subject):
-        return "a person's memory is proposed by that person or in their name"
+        return rule, "a person's memory is proposed by that person or in their name"
     if facts.execution_memory_mode not in (None, MemoryMode.READ_WRITE):
-        return "the execution was opened without the right to write memory"
+        return rule, "the execution was opened without the right to write memory"
     return None
 
 
