@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from policies_bundle import FOLDER, default_bundle, default_files
 
-from service.policies.load import Inspection, inspect_files
+from service.policies.load import Inspection, inspect_files, load_bundle
 from service.policies.run_cases import CaseResult, run_cases
 
 KEPT = '{class: preference, created_at: "2026-11-30T10:00:00Z", purpose: personalisation, consent_given: true'
@@ -157,3 +157,21 @@ def test_the_folder_s_own_cases_know_their_places() -> None:
         found.cases["tests/preference.yaml"].cases, found.case_places["tests/preference.yaml"], strict=True
     ):
         assert case.name in text[place.line - 1]
+
+
+@pytest.mark.parametrize(
+    ("destinations", "expect"),
+    [
+        ("[search]", "readable: true, shown_in_package: false, why_not: [destination]"),
+        ("[package]", "readable: false, shown_in_package: true, why_not: [destination]"),
+        ("[export]", "listed: true, readable: false, shown_in_package: false"),
+    ],
+)
+def test_a_memory_goes_where_its_class_lets_it_go(destinations: str, expect: str) -> None:
+    classes = default_files()["classes.yaml"]
+    text = classes.replace("destinations: [package, search, export]", f"destinations: {destinations}")
+    found = inspect(f"memory: {KEPT}}}", expect)
+
+    bundle = load_bundle({**default_files(), "classes.yaml": text})
+
+    assert run_cases(bundle, found.cases)[0].differences == ()

@@ -14,6 +14,7 @@ from service.identity.unit import Unit
 from service.memories.passages import MemoryPassage
 from service.memories.store import MemoryStore
 from service.memories.valid import PRESENT, Moment
+from service.policies.words import Destination
 from service.retrieval.model import ItemKind, SearchScope
 from service.retrieval.search import Ranked, Retriever
 
@@ -30,9 +31,10 @@ def search_memories(
     unit: Unit,
     retriever: Retriever,
     memories: MemoryStore,
+    destination: Destination,
     moment: Moment = PRESENT,
 ) -> Sequence[Ranked[MemoryPassage]]:
-    """Answer up to `limit` memories that the caller may read now for `purpose`, the best first.
+    """Answer up to `limit` memories that may go to `destination` now for `purpose`, the best first.
 
     They are what is true at `moment.as_of` (`None`: now), as far as it was known at `moment.known_at`.
 
@@ -46,6 +48,7 @@ def search_memories(
             project_ids=[project.id for project in projects],
             now=unit.now,
             moment=moment,
+            destination=destination,
             limit=KNOWN_MEMORIES_MAX,
         )
         return _rank(query, found, retriever)[:limit]
@@ -55,7 +58,14 @@ def search_memories(
     return retriever.search(
         query,
         scope,
-        reread=partial(memories.passages, caller=unit.caller, purpose=purpose, now=unit.now, moment=moment),
+        reread=partial(
+            memories.passages,
+            caller=unit.caller,
+            purpose=purpose,
+            now=unit.now,
+            moment=moment,
+            destination=destination,
+        ),
         neighbours=_no_neighbours,
         limit=limit,
     )

@@ -10,7 +10,7 @@ from service.memories.model import Cited, Memory, NewProposal, Proposal, Slot, S
 from service.memories.valid import Validity
 from service.policies.model import Bundle
 from service.policies.verdict import Existing, MemoryMode, Quote, SourceFacts
-from service.policies.words import Approver, Authority, ClassScope, ProvenanceKind, Trust
+from service.policies.words import Approver, Authority, ClassScope, Destination, ProvenanceKind, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,12 @@ class Readable:
     history: tuple[str, ...]
 
 
-def readable_classes(bundle: Bundle, caller: Caller, *, purpose: str | None) -> Readable:
+def readable_classes(
+    bundle: Bundle, caller: Caller, *, purpose: str | None, destination: Destination | None = None
+) -> Readable:
     """Answer the classes that `caller` may read for `purpose` (`None`: the caller looks at what is kept).
+
+    With a `destination`, only those whose text may go there.
 
     A person always reads their own. An agent in their name reads what the class lets agents read. A class
     that the active bundle no longer has is read by nobody but the person whom it is about.
@@ -39,6 +43,8 @@ def readable_classes(bundle: Bundle, caller: Caller, *, purpose: str | None) -> 
     agent = caller.subject if caller.role is Role.AGENT else None
     for name, rule in bundle.classes.items():
         if rule.refuses is not None or (purpose is not None and purpose not in rule.purposes):
+            continue
+        if destination is not None and destination not in rule.destinations:
             continue
         if rule.consent_needed:
             consented.append(name)

@@ -21,6 +21,7 @@ from service.memories.store_versions import RUNS_OUT, Pair, open_memories, same_
 from service.memories.tables import MemoryRow, MemoryVersionRow
 from service.memories.valid import PRESENT, Moment
 from service.policies.model import Bundle
+from service.policies.words import Destination
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +58,21 @@ class MemoryStore:
         purpose: str,
         now: datetime,
         moment: Moment = PRESENT,
+        destination: Destination | None = None,
     ) -> Mapping[PassageKey, MemoryPassage]:
-        """Answer those of the memories that the caller may read now for the purpose, true at the moment."""
+        """Answer those of the memories that the caller may read now for the purpose, true at the moment.
+
+        With a `destination`, only those that may go there.
+        """
         wanted = {key for key in keys if key.ordinal == 0}
         if not wanted:
             return {}
         pairs = self._session.exec(
             self._versions(moment).where(
                 col(MemoryRow.id).in_({key.item_id for key in wanted}),
-                self._rights.may_use(caller, purpose=purpose, now=now, moment=moment),
+                self._rights.may_use(
+                    caller, purpose=purpose, now=now, moment=moment, destination=destination
+                ),
             )
         ).all()
         found = [self._passage(memory) for memory in self._open_all(pairs, now=now)]
@@ -79,16 +86,22 @@ class MemoryStore:
         project_ids: Collection[str],
         now: datetime,
         moment: Moment,
+        destination: Destination,
         limit: int,
     ) -> Sequence[MemoryPassage]:
-        """Answer what the caller may use and was known at the moment, as it was known, newest first.
+        """Answer what may go to the destination and was known at the moment, as it was known, newest first.
 
         Of projects only those of `project_ids`; at most `limit`.
         """
         in_scope = or_(col(MemoryRow.subject_hash) != "", col(MemoryRow.project_id).in_(project_ids))
         pairs = self._session.exec(
             self._versions(moment)
-            .where(in_scope, self._rights.may_use(caller, purpose=purpose, now=now, moment=moment))
+            .where(
+                in_scope,
+                self._rights.may_use(
+                    caller, purpose=purpose, now=now, moment=moment, destination=destination
+                ),
+            )
             .order_by(col(MemoryRow.id).desc())
             .limit(limit)
         ).all()

@@ -15,6 +15,7 @@ from service.memories.rules import Readable, readable_classes
 from service.memories.tables import ConsentRow, MemoryRow, MemoryVersionRow, ProposalRow
 from service.memories.valid import PRESENT, Moment
 from service.policies.model import Bundle
+from service.policies.words import Destination
 
 Condition = ColumnElement[bool]
 
@@ -90,12 +91,21 @@ class Rights:
         self._cipher = cipher
         self._bundle = bundle
 
-    def may_use(self, caller: Caller, *, purpose: str, now: datetime, moment: Moment = PRESENT) -> Condition:
+    def may_use(
+        self,
+        caller: Caller,
+        *,
+        purpose: str,
+        now: datetime,
+        moment: Moment = PRESENT,
+        destination: Destination | None = None,
+    ) -> Condition:
         """Hold for what a search or package of the caller may rely on for `purpose`: own and project's.
 
-        Consent, purpose, expiry and holds are judged now, whatever moment is asked about.
+        Consent, purpose, expiry and holds are judged now, whatever moment is asked about. With a
+        `destination`, only what may go there.
         """
-        classes = readable_classes(self._bundle, caller, purpose=purpose)
+        classes = readable_classes(self._bundle, caller, purpose=purpose, destination=destination)
         stands = self._stands(caller, classes, moment, now)
         return and_(stands, is_true_at(moment.as_of or now), self._allowed(caller, classes, purpose, now))
 

@@ -31,6 +31,7 @@ class Hindrance(StrEnum):
 
 
 _OF_PACKAGES = frozenset({Hindrance.DESTINATION, Hindrance.MODEL})
+_OF_PLACE = frozenset({Hindrance.DESTINATION})
 _OF_PURPOSE = frozenset({Hindrance.PURPOSE})
 _PEOPLE = frozenset({Role.USER, Role.AGENT})
 
@@ -118,8 +119,8 @@ def foresee_memory(given: GivenMemory, bundle: Bundle, now: datetime) -> Foresee
     return ForeseenMemory(
         expires_at=expires_at,
         listed=kept and (in_person or not listing),
-        readable=not set(found) - _OF_PACKAGES,
-        shown_in_package=not found,
+        readable=not set(found) - _OF_PACKAGES and Destination.SEARCH in rule.destinations,
+        shown_in_package=not set(found) - _OF_PLACE and Destination.PACKAGE in rule.destinations,
         kept=kept,
         why_not=found,
         rules=(path, f"{path}.expiry", *(f"{path}.{_KEYS[one]}" for one in found if one in _KEYS)),
@@ -152,7 +153,7 @@ def _hindrances(given: GivenMemory, rule: MemoryClass, *, is_over: bool) -> Iter
         yield Hindrance.READER
     if given.reader is Role.AGENT and not rule.admits(given.agent):
         yield Hindrance.AGENT
-    if Destination.PACKAGE not in rule.destinations:
+    if not {Destination.PACKAGE, Destination.SEARCH} <= set(rule.destinations):
         yield Hindrance.DESTINATION
     if not rule.may_be_sent_to(given.model):
         yield Hindrance.MODEL

@@ -39,6 +39,7 @@ def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
         unit=situation.unit,
         retriever=retriever,
         memories=memories,
+        destination=Destination.PACKAGE,
         moment=situation.asked.moment,
     )
     contradicted = _contradicted(ranked, memories, situation)
@@ -46,7 +47,6 @@ def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
         *(
             _candidate(one, situation, is_contradicted=one.item.memory.conflict_group in contradicted)
             for one in ranked
-            if _may_be_shown(one.item, situation)
         ),
         *_put_aside(memories, situation),
     ]

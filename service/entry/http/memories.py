@@ -27,6 +27,7 @@ from service.memories.model import MemoryStatus, PurposeNotOfClass
 from service.memories.store import MemoryStore, Wanted
 from service.memories.valid import Moment
 from service.policies.active import active_bundle
+from service.policies.words import Destination
 from service.wire.memories import (
     ConsentAnswer,
     ConsentsAnswer,
@@ -142,6 +143,7 @@ def search(body: SearchMemories, edge: Edge = needs(MEMORIES_READ)) -> Response:
             unit=unit,
             retriever=edge.runtime.retriever,
             memories=MemoryStore.of(unit, bundle),
+            destination=Destination.SEARCH,
             moment=Moment(body.as_of, body.known_at),
         )
         items = [
