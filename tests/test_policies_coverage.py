@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -127,3 +128,16 @@ def test_what_xml_cannot_carry_does_not_break_it() -> None:
 
     failure = parse(text)[0][0][0]
     assert failure.text == "\ufffd<x>\ny"
+
+
+def test_200_tests_are_read_and_run_in_less_than_a_second_of_work() -> None:
+    head, _, cases = FILES["tests/preference.yaml"].partition("cases:\n")
+    many = head + "cases:\n" + cases * (200 // cases.count("- name:") + 1)
+    started = time.process_time()
+
+    found = inspect_files({**FILES, "tests/preference.yaml": many})
+    assert found.bundle is not None
+    results = run_cases(found.bundle, found.cases, found.case_places)
+
+    assert len(results) > 200
+    assert time.process_time() - started < 1
