@@ -9,8 +9,10 @@ from benchmarks.bank import measure_bank
 from benchmarks.decisions import measure_decisions
 from benchmarks.detectors import measure_detectors
 from benchmarks.erasure import measure_erasure
+from benchmarks.fit import fit
 from benchmarks.growth import measure_growth
 from benchmarks.isolation import measure_isolation
+from benchmarks.locomo import measure_locomo
 from benchmarks.speed import measure_speed
 
 _ALL: Final = ("speed", "growth", "bank", "airline", "detectors", "decisions", "isolation", "erasure")
@@ -19,10 +21,11 @@ _ALL: Final = ("speed", "growth", "bank", "airline", "detectors", "decisions", "
 def main() -> None:
     """Run the benchmarks that are named (all, unless some are)."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("which", nargs="*", choices=[*_ALL, []])
+    parser.add_argument("which", nargs="*", choices=[*_ALL, "locomo", "fit", []])
     parser.add_argument("--documents", type=Path, help="JSON Lines of id, title, content")
     parser.add_argument("--tasks", type=Path, help="JSON Lines of instructions, required_documents")
     parser.add_argument("--runs", type=Path, help="JSON Lines of messages: recorded agent runs")
+    parser.add_argument("--conversations", type=Path, help="a LoCoMo file: conversations with questions")
     parser.add_argument("--data", type=Path, help="a folder with pii_dev.json and injection_dev.jsonl")
     parser.add_argument("--peer", type=Path, help="the interpreter of an environment with LangGraph")
     parser.add_argument("--policies", type=Path, default=Path("policies"))
@@ -34,6 +37,7 @@ def main() -> None:
         measure_growth(options.policies, options.peer)
     if "bank" in which:
         measure_bank(options.documents, options.tasks, options.policies)
+    _conversations(which, options.conversations, options.policies)
     if "detectors" in which:
         measure_detectors(options.data)
     if "decisions" in which:
@@ -47,6 +51,15 @@ def main() -> None:
             print("airline: not measured, give --runs PATH")
         else:
             measure_airline(options.runs, options.policies)
+
+
+def _conversations(which: list[str], path: Path | None, policies_dir: Path) -> None:
+    """Measure or fit what needs conversations, where it is named."""
+    for name, run in (("locomo", measure_locomo), ("fit", fit)):
+        if name in which and path is None:
+            print(f"{name}: not run, give --conversations PATH")
+        elif name in which and path is not None:
+            run(path, policies_dir)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,15 @@
 """Ingest and packages beside their bare parts, in turn in one process, as ratios; and the idle memory."""
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
 from time import sleep
-
-import httpx
-import structlog
-import uvicorn
 
 from benchmarks.bare_parts import bare_ingest, bare_retrieval
 from benchmarks.corpus import Document, Task, read_documents, read_tasks
 from benchmarks.figures import Spread, paired_ratio, timed
-from benchmarks.tenancy import agent_token, batches, ingest, open_client, package_request
-from service.entry.demo.local_service import LocalService, environment_of, local_service, run_command
-from service.entry.http.app import create_app
-from service.settings import Settings
-from service.wiring import Runtime, build
+from benchmarks.served import served
+from benchmarks.tenancy import batches, ingest, package_request
+from service.entry.demo.local_service import local_service
 
 _INGEST_ROUNDS = 5
 
@@ -36,23 +25,23 @@ def measure_speed(documents_path: Path | None, tasks_path: Path | None, policies
 
 def _measure_ingest(documents: list[Document], policies_dir: Path) -> None:
     bodies = list(batches(documents))
-    served: list[float] = []
+    over_http: list[float] = []
     bare: list[float] = []
     for _ in range(_INGEST_ROUNDS + 1):
-        with _served(policies_dir) as place:
-            served.append(timed(lambda place=place: ingest(place.client, bodies))[0])
+        with served(policies_dir) as place:
+            over_http.append(timed(lambda place=place: ingest(place.client, bodies))[0])
             bare.append(bare_ingest(place.runtime, documents))
     # The first round loads vocabularies and weights on either side.
-    served, bare = served[1:], bare[1:]
-    print(f"ingest of {len(documents)} documents, whole service over HTTP: {_seconds(served)}")
+    over_http, bare = over_http[1:], bare[1:]
+    print(f"ingest of {len(documents)} documents, whole service over HTTP: {_seconds(over_http)}")
     print(f"bare parts (cut + count + embed + term weights + index):       {_seconds(bare)}")
-    print(f"ratio ingest / parts: {paired_ratio(served, bare).ratio()} (aim: at most 2)")
+    print(f"ratio ingest / parts: {paired_ratio(over_http, bare).ratio()} (aim: at most 2)")
 
 
 def _measure_packages(documents: list[Document], tasks: list[Task], policies_dir: Path) -> None:
     whole: list[float] = []
     bare: list[float] = []
-    with _served(policies_dir) as place:
+    with served(policies_dir) as place:
         ingest(place.client, batches(documents))
         for task in [*tasks[:5], *tasks, *tasks]:
             body = package_request(task.query)
@@ -72,45 +61,6 @@ def _measure_idle_memory(policies_dir: Path) -> None:
         status = Path(f"/proc/{service.process.pid}/status").read_text()
     kilobytes = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS:"))
     print(f"memory of the idle service: {kilobytes / 1024:.0f} MB (aim: under 400)")
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    runtime: Runtime
-    client: httpx.Client
-
-
-@contextmanager
-def _served(policies_dir: Path) -> Iterator[_Place]:
-    """A runtime in this process behind a real HTTP server on a thread, so that both sides share it."""
-    # One line for each request would stand between the figures, and be part of what is measured.
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        environment = environment_of(folder, policies_dir)
-        run_command(environment, "tenants", "create", "speed")
-        run_command(
-            environment, "projects", "create", "--tenant", "speed", "--name", "alpha", "--member", "user-1"
-        )
-        runtime = build(
-            Settings(data_dir=folder / "data", policies_dir=policies_dir, requests_per_minute=1_000_000)
-        )
-        server = uvicorn.Server(
-            uvicorn.Config(create_app(runtime), port=0, log_config=None, access_log=False)
-        )
-        thread = Thread(target=server.run)
-        thread.start()
-        try:
-            while not server.started:
-                sleep(0.01)
-            port = server.servers[0].sockets[0].getsockname()[1]
-            token = agent_token(LocalService("", None, environment), "speed")
-            with open_client(f"http://127.0.0.1:{port}", token) as client:
-                yield _Place(runtime, client)
-        finally:
-            server.should_exit = True
-            thread.join()
-            runtime.close()
 
 
 def _seconds(values: list[float]) -> str:

@@ -20,10 +20,10 @@ def open_tenant(service: LocalService, name: str) -> httpx.Client:
     return open_client(service.address, agent_token(service, name))
 
 
-def agent_token(service: LocalService, name: str) -> str:
+def agent_token(service: LocalService, name: str, project: str = "alpha") -> str:
     """Answer the token of an agent that acts for user-1 in the tenant's project."""
     return service.key(
-        name, "--project", "alpha", "--role", "agent", "--subject", "agent-1", "--on-behalf-of", "user-1"
+        name, "--project", project, "--role", "agent", "--subject", "agent-1", "--on-behalf-of", "user-1"
     )
 
 

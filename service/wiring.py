@@ -226,7 +226,7 @@ def build(
             embedder=texts.embedder,
             sparse=texts.sparse,
             index=index,
-            retriever=Retriever(texts.embedder, texts.sparse, index),
+            retriever=Retriever(texts.embedder, texts.sparse, index, texts.reranker),
             relay=Relay(record.database, handlers, clock, tenant_ids=tenant_ids, chores=chores),
             erasing=build_erasing(units, record.ledger, index),
             backups=record.backups,

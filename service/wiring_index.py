@@ -6,13 +6,16 @@ Vendors are imported where they are built.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from service.core.tokens import TokenCounter
 from service.evidence.ports import Chunker, FileReader
 from service.retrieval.ports import Embedder, SparseEncoder, VectorIndex
 from service.settings import Settings
 from service.settings_tokenizers import TokenizerSettings
+
+if TYPE_CHECKING:  # it computes with numpy, which commands of the record do not need
+    from service.retrieval.rerank.ports import Reranker
 
 _INDEX_SECONDS_MAX: Final = 10
 
@@ -26,6 +29,7 @@ class Texts:
     files: FileReader
     embedder: Embedder
     sparse: SparseEncoder
+    reranker: "Reranker"
 
 
 def build_texts(models: Path, tokenizers: Mapping[str, TokenizerSettings]) -> Texts:
@@ -40,15 +44,18 @@ def build_texts(models: Path, tokenizers: Mapping[str, TokenizerSettings]) -> Te
     from service.adapters.token_counters import Registration, TokenCounters  # noqa: PLC0415
     from service.adapters.tokens import TiktokenCounter  # noqa: PLC0415
     from service.adapters.wordllama import WordllamaEmbedder  # noqa: PLC0415
+    from service.retrieval.rerank.linear import LinearReranker  # noqa: PLC0415
 
     registered = {name: Registration(one.file, one.models) for name, one in tokenizers.items()}
     tokens = TokenCounters(TiktokenCounter(models / "tiktoken"), registered)
+    embedder, sparse = WordllamaEmbedder(models / "wordllama"), Bm25Encoder()
     return Texts(
         tokens=tokens,
         chunker=SemanticChunker(tokens),
         files=StandardFileReader(),
-        embedder=WordllamaEmbedder(models / "wordllama"),
-        sparse=Bm25Encoder(),
+        embedder=embedder,
+        sparse=sparse,
+        reranker=LinearReranker(sparse, embedder),
     )
 
 

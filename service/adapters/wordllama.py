@@ -15,6 +15,8 @@ import numpy.typing as npt
 from safetensors import safe_open
 from tokenizers import Tokenizer
 
+from service.retrieval.rerank.pooling import sum_runs
+
 _MODEL: Final = "l2_supercat"
 _DIMENSION: Final = 256
 _TENSOR: Final = "embedding.weight"
@@ -65,6 +67,16 @@ class WordllamaEmbedder:
                 for text, encoding in zip(batch, encodings, strict=True)
             )
         return vectors
+
+    def embed_words(self, words: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Answer the sum of the vectors of each word's tokens; zeros for a word without any.
+
+        Implements `retrieval.rerank.ports.WordVectors`: about 3 microseconds a word.
+        """
+        encodings = self._tokenizer.encode_batch_fast(list(words), add_special_tokens=False)
+        counts = np.array([len(encoding.ids) for encoding in encodings], dtype=np.intp)
+        ids = np.fromiter((id_ for encoding in encodings for id_ in encoding.ids), np.intp, int(counts.sum()))
+        return sum_runs(self._vectors, np.minimum(ids, len(self._vectors) - 1), counts)
 
     def _mean(self, ids: Sequence[int]) -> Sequence[float] | None:
         """Answer the direction of the mean of the tokens' vectors."""

@@ -11,6 +11,7 @@ from service.core.text import cut_at_grapheme
 from service.retrieval.fuse import fuse_scores, score_terms
 from service.retrieval.model import Hit, SearchScope, SparseVector
 from service.retrieval.ports import Embedder, SparseEncoder, VectorIndex
+from service.retrieval.rerank.ports import Reranker
 
 QUERY_CHARACTERS_MAX: Final = 8_192
 """Of a longer query the head is searched with: its cost is bounded, and what is asked stands first."""
@@ -110,9 +111,19 @@ class _Query:
 
 
 class Retriever:
-    """Finds passages for a query. Knows neither what they are nor who asks: both are handed in."""
+    """Finds passages for a query. Knows neither what they are nor who asks: both are handed in.
 
-    def __init__(self, embedder: Embedder, sparse: SparseEncoder, index: VectorIndex) -> None:
+    `reranker` is for those who read the texts of what was found: it is theirs to ask.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        sparse: SparseEncoder,
+        index: VectorIndex,
+        reranker: Reranker | None = None,
+    ) -> None:
+        self.reranker = reranker
         self._embedder = embedder
         self._sparse = sparse
         self._index = index

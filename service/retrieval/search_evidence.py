@@ -1,8 +1,9 @@
 """Searching evidence: hybrid search whose every hit is read again from the record before it is answered."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from service.core.passages import PassageKey
 from service.evidence.model import EvidencePassage, ReadableItem
@@ -11,7 +12,18 @@ from service.identity.model import Caller
 from service.identity.unit import Unit
 from service.policies.words import Authority
 from service.retrieval.model import ItemKind, SearchScope
+from service.retrieval.rerank.model import Piece, PieceKind
+from service.retrieval.rerank.people import speakers
+from service.retrieval.rerank.ports import Reranker
 from service.retrieval.search import Ranked, Retriever
+
+POOL_MAX: Final = 400
+"""So many passages are looked at together where the second stage orders them."""
+_KINDS: Final = {
+    Authority.CONVERSATION: PieceKind.CONVERSATION,
+    Authority.TOOL_RESULT: PieceKind.TOOL_RESULT,
+}
+_NO_DIRECTION: Final = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +60,55 @@ def search_evidence(
     project_id = unit.project(project).id
     store = EvidenceStore.of(unit)
     candidates = _Candidates(store, unit.caller, project_id, only or EvidenceFilter())
+    reranker = retriever.reranker
     ranked = retriever.search(
         query,
         evidence_scope(unit, project_id),
         reread=candidates.reread,
         neighbours=candidates.neighbours,
-        limit=limit,
+        limit=limit if reranker is None else max(limit, POOL_MAX),
     )
-    # Text is read and opened for what is answered alone, and asked about once more on the way.
+    # Text is read and opened for what takes part alone, and asked about once more on the way.
     passages = store.passages([one.key for one in ranked], caller=unit.caller, now=unit.now)
-    return [
+    found = [
         Ranked(one.key, passages[one.key], one.score, one.scores) for one in ranked if one.key in passages
     ]
+    return found if reranker is None else _reranked(query, found, reranker)[:limit]
+
+
+def _reranked(
+    query: str, found: Sequence[Ranked[EvidencePassage]], reranker: Reranker
+) -> Sequence[Ranked[EvidencePassage]]:
+    """Order what was found by the second stage; its score is shown as `weighted`, ties go by key."""
+    scores = reranker.rank(query, _pieces(found))
+    again = [
+        replace(one, score=score, scores={**one.scores, "weighted": score})
+        for one, score in zip(found, scores, strict=True)
+    ]
+    return sorted(again, key=lambda one: (-one.score, one.key))
+
+
+def _pieces(found: Sequence[Ranked[EvidencePassage]]) -> Sequence[Piece]:
+    names = speakers([one.item.text for one in found])
+    return [_piece(one, is_spoken=name is not None) for one, name in zip(found, names, strict=True)]
+
+
+def _piece(one: Ranked[EvidencePassage], *, is_spoken: bool) -> Piece:
+    passage, group = one.item, one.item.group
+    kind = _KINDS.get(passage.authority, PieceKind.DOCUMENT)
+    return Piece(
+        text=passage.text,
+        # What is kept as a document may be what people said all the same: minutes, a chat that was exported.
+        kind=PieceKind.CONVERSATION if is_spoken and group is not None else kind,
+        group=passage.evidence_id if group is None else group.id,
+        group_title=passage.title if group is None else group.title,
+        sequence=0 if group is None else group.sequence,
+        ordinal=passage.ordinal,
+        observed_at=passage.source.observed_at,
+        fused=one.score,
+        sparse=one.scores["sparse"],
+        dense=one.scores.get("dense", _NO_DIRECTION),
+    )
 
 
 class _Candidates:

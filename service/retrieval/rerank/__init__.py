@@ -1,0 +1,1 @@
+"""The second stage of a search: orders what the index found by looking at its texts together."""
