@@ -24,11 +24,18 @@ from service.memories.model import (
     shown_text,
 )
 from service.memories.ports import Citations
-from service.memories.propose import content_of, judge, keep_proposal, note_sources, provenance_of
+from service.memories.propose import (
+    content_of,
+    gather_facts,
+    keep_proposal,
+    note_sources,
+    provenance_of,
+)
 from service.memories.rules import expires_at_of, is_in_person, lawful_basis_of, may_change, newest, own_act
 from service.memories.store import MemoryStore
 from service.memories.store_changes import ChangeStore, Locked
 from service.memories.valid import Validity
+from service.policies.evaluate import judge_proposal
 from service.policies.model import Bundle
 from service.policies.verdict import Outcome, Reason, Verdict
 from service.policies.words import Approver
@@ -98,7 +105,8 @@ def correct_memory(
     new = _as_proposal(correction, memory, is_certain=in_person)
     cited = cite(new, citations=citations, act=own_act(unit.now) if in_person else None)
     require_correctable(memory)
-    verdict = judge(new, locked.slot, cited, unit=unit, bundle=bundle, corrects=locked.standing)
+    facts = gather_facts(new, locked.slot, cited, unit=unit, corrects=locked.standing)
+    verdict = judge_proposal(facts, bundle, unit.now)
     approvals = (Approver.SUBJECT.value,) if in_person and verdict.outcome is not Outcome.DENIED else ()
     if verdict.outcome is Outcome.PENDING_REVIEW and in_person and verdict.approver is Approver.SUBJECT:
         # They would be asked whether they mean what they have just done.
@@ -119,8 +127,10 @@ def correct_memory(
     proposal = keep_proposal(
         new,
         locked.slot,
+        facts,
         verdict,
         unit=unit,
+        bundle=bundle,
         memory_id=locked.id,
         approvals=approvals,
         reason=correction.reason,

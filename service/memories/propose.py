@@ -42,6 +42,7 @@ from service.memories.store_proposals import ProposalStore
 from service.memories.store_refusals import RefusalStore
 from service.memories.store_slots import SlotStore
 from service.policies.evaluate import judge_proposal
+from service.policies.facts import keep_facts
 from service.policies.model import Bundle
 from service.policies.verdict import Existing, Outcome, ProposalFacts, Verdict
 
@@ -58,28 +59,33 @@ def propose_memory(new: NewProposal, *, unit: Unit, bundle: Bundle, citations: C
     Quarantined(unit.session, unit.tenant_id).share()
     SlotStore.of(unit).lock(slot)
     cited = [citations.look_up(citation, subject=new.subject) for citation in new.citations]
-    verdict = judge(new, slot, cited, unit=unit, bundle=bundle)
+    facts = gather_facts(new, slot, cited, unit=unit)
+    verdict = judge_proposal(facts, bundle, unit.now)
     memory = None
     if verdict.outcome is Outcome.APPROVED:
         memory = keep(new, slot, cited, verdict, unit=unit, bundle=bundle, by=unit.caller.principal)
-    proposal = keep_proposal(new, slot, verdict, unit=unit, memory_id=None if memory is None else memory.id)
+    memory_id = None if memory is None else memory.id
+    proposal = keep_proposal(new, slot, facts, verdict, unit=unit, bundle=bundle, memory_id=memory_id)
     return Decided(proposal, verdict.reasons, memory)
 
 
 def keep_proposal(
     new: NewProposal,
     slot: Slot,
+    facts: ProposalFacts,
     verdict: Verdict,
     *,
     unit: Unit,
+    bundle: Bundle,
     memory_id: str | None,
     approvals: tuple[str, ...] = (),
     reason: str | None = None,
 ) -> Proposal:
     """Keep that something was proposed and what was decided; its words only while it waits for a person.
 
-    `memory_id` is the memory that was made of it or that it corrects, `approvals` are those given already,
-    and `reason` is why, in the proposer's words.
+    What it was judged by is kept without words, so that it can be judged under another bundle. `memory_id`
+    is the memory that was made of it or that it corrects, `approvals` are those given already, and `reason`
+    is why, in the proposer's words.
     """
     waits = verdict.outcome is Outcome.PENDING_REVIEW
     proposal = Proposal(
@@ -102,7 +108,8 @@ def keep_proposal(
         validity=new.validity,
         detections=verdict.detections,
     )
-    ProposalStore.of(unit).add(proposal, content_of(new))
+    kept = keep_facts(facts, bundle, denied=verdict.outcome is Outcome.DENIED)
+    ProposalStore.of(unit).add(proposal, content_of(new), kept)
     record(
         unit,
         Action.MEMORY_PROPOSED,
@@ -126,7 +133,21 @@ def judge(
     proposed: Proposal | None = None,
     corrects: Standing | None = None,
 ) -> Verdict:
-    """Gather what the record knows about a proposal and let the bundle decide.
+    """Gather what the record knows about a proposal, as `gather_facts` does, and let the bundle decide."""
+    facts = gather_facts(new, slot, cited, unit=unit, proposed=proposed, corrects=corrects)
+    return judge_proposal(facts, bundle, unit.now)
+
+
+def gather_facts(
+    new: NewProposal,
+    slot: Slot,
+    cited: Sequence[Cited],
+    *,
+    unit: Unit,
+    proposed: Proposal | None = None,
+    corrects: Standing | None = None,
+) -> ProposalFacts:
+    """Answer what the record knows about a proposal at this moment.
 
     `proposed` is the proposal where it is judged again: then its proposer counts, not who decides it.
     `corrects` is the memory that would get a new version, instead of the slot a new value.
@@ -139,7 +160,7 @@ def judge(
     if corrects is None and store.pauses(slot, content_hash, now=unit.now):
         # What its person has paused is not learnt again behind their back.
         existing = Existing.SAME
-    facts = ProposalFacts(
+    return ProposalFacts(
         class_name=new.class_name,
         proposer_role=proposer.role,
         subject=new.subject,
@@ -160,7 +181,6 @@ def judge(
         project=new.project,
         agent=proposer.holder if proposer.role is Role.AGENT else "",
     )
-    return judge_proposal(facts, bundle, unit.now)
 
 
 def detected_in(new: NewProposal, *, unit: Unit) -> tuple[Detected, ...]:

@@ -46,3 +46,8 @@ def memory_place(memory_id: str, version: int) -> str:
 def reason_place(memory_id: str, version: int) -> str:
     """Answer where the reason for a version rests, for its seal."""
     return f"memory_versions/{memory_id}/{version}/reason"
+
+
+def facts_place(proposal_id: str) -> str:
+    """Answer where what a proposal was judged by rests, for its seal."""
+    return f"memory_proposals/{proposal_id}/facts"

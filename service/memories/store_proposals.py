@@ -1,8 +1,10 @@
 """Queries of one tenant's proposals."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import or_
 from sqlmodel import Session, col, select
@@ -15,9 +17,10 @@ from service.identity.matrix import PROPOSALS_DECIDE
 from service.identity.model import Caller, Role
 from service.identity.unit import Unit
 from service.memories.model import Content, Proposal
-from service.memories.sealing import hash_content, open_content, seal_content
+from service.memories.sealing import facts_place, hash_content, open_content, seal_content
 from service.memories.tables import ProposalRow
 from service.memories.valid import Validity
+from service.policies.facts import without_addresses
 from service.policies.verdict import Outcome
 from service.policies.words import Approver
 
@@ -46,8 +49,11 @@ class ProposalStore:
         """Answer the store of a unit of work."""
         return cls(unit.session, unit.tenant_id, unit.cipher)
 
-    def add(self, proposal: Proposal, content: Content) -> None:
-        """Keep a proposal: its words only while somebody must still read them, else a keyed hash."""
+    def add(self, proposal: Proposal, content: Content, facts: Mapping[str, Any]) -> None:
+        """Keep a proposal: its words only while somebody must still read them, else a keyed hash.
+
+        `facts` is what it was judged by, of which no word is part.
+        """
         place = _place(proposal.id, "content")
         subjects = () if content.subject is None else (content.subject,)
         kept = proposal.outcome is Outcome.PENDING_REVIEW
@@ -60,6 +66,9 @@ class ProposalStore:
                 subject_hash=proposal.subject_hash,
                 content_hash=hash_content(content, cipher=self._cipher),
                 content=seal_content(content, cipher=self._cipher, place=place) if kept else None,
+                facts=self._cipher.seal(
+                    json.dumps(facts, ensure_ascii=False), subjects=subjects, place=facts_place(proposal.id)
+                ),
                 outcome=proposal.outcome,
                 codes=list(proposal.codes),
                 approver=proposal.approver,
@@ -125,7 +134,24 @@ class ProposalStore:
         )
         if outcome is not Outcome.PENDING_REVIEW:
             row.content, row.decided_at, row.decided_by = None, at, by
+        if outcome is Outcome.DENIED and (facts := self.find_facts(proposal_id)) is not None:
+            row.facts = self._cipher.seal(
+                json.dumps(without_addresses(facts), ensure_ascii=False),
+                subjects=() if facts["subject"] is None else (facts["subject"],),
+                place=facts_place(proposal_id),
+            )
         self._session.add(row)
+
+    def find_facts(self, proposal_id: str) -> Mapping[str, Any] | None:
+        """Answer what a proposal was judged by; `None` where it was not kept or its key is gone."""
+        row = self._session.get(ProposalRow, (self._tenant_id, proposal_id))
+        if row is None or row.facts is None:
+            return None
+        try:
+            found: Mapping[str, Any] = json.loads(self._cipher.open(row.facts, place=facts_place(row.id)))
+        except TextErased:
+            return None
+        return found
 
     def list_for(self, caller: Caller, page: PageRequest, wanted: Wanted) -> Page[Proposal]:
         """Answer what the caller proposed, what is about the person who asks, and a reviewer's queue."""
