@@ -54,12 +54,14 @@ def package_request(body: BuildPackage) -> PackageRequest:
 
 def sources_of(runtime: Runtime) -> Sources:
     """Answer where packages find things in this process, and in this unit of work."""
+    reranker = runtime.retriever.reranker
     return Sources(
         retriever=runtime.retriever,
         versions={
             "index": runtime.index.name,
             "embedder": runtime.embedder.name,
             "sparse": runtime.sparse.name,
+            "ranking": "fused" if reranker is None else reranker.name,
         },
     )
 
