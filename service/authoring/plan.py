@@ -1,0 +1,82 @@
+"""`plan`: simulate a candidate and keep what was found, so that an activation can name exactly that."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from service.authoring.model import Effect, Plan, hash_plan
+from service.authoring.simulate import Progress, simulate
+from service.authoring.store_plans import PlanStore
+from service.identity.unit import Unit
+from service.policies.active import active_bundle
+from service.policies.differences import direction_of, rule_changes
+from service.policies.model import Bundle
+from service.policies.store import PolicyStore
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A plan that is not kept yet, and its candidate's files."""
+
+    plan: Plan
+    files: Mapping[str, str]
+
+
+def draft_plan(
+    candidate: Bundle, files: Mapping[str, str], *, unit: Unit, days: int, progress: Progress
+) -> Drafted:
+    """Answer what `candidate`, whose text is `files`, would do; reads only, and may take seconds.
+
+    Raises `Invalid` for days outside 1 to 365 and `PolicyUnreadable`.
+    """
+    active, base = PolicyStore.of(unit).find_active(), active_bundle(unit)
+    found = rule_changes(base, candidate)
+    effect = simulate(candidate, base, unit=unit, days=days, progress=progress)
+    changes = [{**asdict(change), "direction": change.direction.value} for change in found]
+    direction = direction_of(found).value
+    revision = 0 if active is None else active.revision
+    return Drafted(
+        Plan(
+            id=unit.ids(),
+            hash=hash_plan(
+                candidate_version=candidate.version,
+                base_version=base.version,
+                base_revision=revision,
+                days=days,
+                direction=direction,
+                changes=changes,
+                effect=effect,
+            ),
+            candidate_version=candidate.version,
+            base_version=base.version,
+            base_revision=revision,
+            days=days,
+            made_by=unit.cipher.keyed_hash(unit.caller.principal),
+            made_at=unit.now,
+            direction=direction,
+            changes=changes,
+            effect=effect,
+        ),
+        files,
+    )
+
+
+def keep_plan(drafted: Drafted, *, unit: Unit) -> None:
+    """Keep a plan and its candidate's files. Nothing becomes active by that."""
+    plan = drafted.plan
+    PolicyStore.of(unit).add_version(plan.candidate_version, drafted.files, now=unit.now)
+    PlanStore.of(unit).add(plan)
+
+
+def shown_samples(effect: Effect, *, unit: Unit) -> Mapping[str, list[dict[str, object]]]:
+    """Answer the samples for a reader: a project by its name where they are a member, else without."""
+    names = {project.id: project.name for project in unit.caller.projects}
+    return {
+        part: [
+            {
+                **{name: value for name, value in sample.items() if name != "project_id"},
+                "project": names.get(str(sample["project_id"])),
+            }
+            for sample in found
+        ]
+        for part, found in effect.samples.items()
+    }
