@@ -98,10 +98,11 @@ def test_every_column_that_names_who_did_something_gives_the_name_up() -> None:
         if column.name in words
     }
 
-    # Of an erasure and a plan the asker is a keyed hash, the person sealed; the trail keeps pseudonyms.
+    # Of an erasure, a plan and an activation the asker is a keyed hash, the person sealed; the trail keeps pseudonyms.
     assert naming - given_up == {
         ("audit_events", "principal"),
         ("erasures", "requester"),
+        ("policy_activations", "requester"),
         ("policy_plans", "requester"),
         ("erasures", "subject"),
     }

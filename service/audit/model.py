@@ -90,6 +90,9 @@ class Action(StrEnum):
     ERASURE_COMPLETED = "erasure.completed"
     HOLD_PLACED = "hold.placed"
     HOLD_RELEASED = "hold.released"
+    POLICY_ASKED = "policy.asked"
+    POLICY_ACTIVATED = "policy.activated"
+    POLICY_CANCELLED = "policy.cancelled"
     RECORD_RESTORED = "record.restored"
     SUBJECT_EXPORTED = "subject.exported"
 

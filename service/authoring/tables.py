@@ -1,9 +1,9 @@
-"""Rows of plans: what a candidate policy would do, as it was worked out once. No word of anybody's."""
+"""Rows of plans (what a candidate policy would do) and of activations. No word of anybody's."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, ForeignKeyConstraint
+from sqlalchemy import JSON, Column, ForeignKeyConstraint, Index, text
 from sqlmodel import Field, SQLModel
 
 from service.core.database import UtcDateTime
@@ -40,3 +40,49 @@ class PolicyPlanRow(SQLModel, table=True):
     samples: dict[str, Any] = Field(sa_column=Column(JSON, nullable=False))
     """Ids, classes, times and codes."""
     created_at: datetime = Field(sa_type=UtcDateTime)
+
+
+class PolicyActivationRow(SQLModel, table=True):
+    """One activation. The database lets one version count, and one wait for a second person, and no more."""
+
+    __tablename__ = "policy_activations"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "to_version"],
+            ["policy_versions.tenant_id", "policy_versions.version"],
+            name="fk_policy_activations_to",
+        ),
+        Index(
+            "ux_policy_activations_active",
+            "tenant_id",
+            unique=True,
+            sqlite_where=text("status = 'active'"),
+            postgresql_where=text("status = 'active'"),
+        ),
+        Index(
+            "ux_policy_activations_pending",
+            "tenant_id",
+            unique=True,
+            sqlite_where=text("status = 'pending_second_person'"),
+            postgresql_where=text("status = 'pending_second_person'"),
+        ),
+    )
+
+    tenant_id: str = Field(primary_key=True, max_length=36)
+    id: str = Field(primary_key=True, max_length=36)
+    kind: str = Field(max_length=20)
+    status: str = Field(max_length=30)
+    direction: str = Field(max_length=20)
+    from_version: str = Field(max_length=VERSION_LENGTH)
+    to_version: str = Field(max_length=VERSION_LENGTH)
+    base_revision: int
+    """What had to count when it was asked for."""
+    revision: int | None = None
+    """What it made count, once it did."""
+    plan_id: str | None = Field(default=None, max_length=36)
+    requester: str = Field(max_length=64)
+    """The keyed hash of who asked for it, as in plans."""
+    second_person: str | None = Field(default=None, max_length=64)
+    """The keyed hash of who approved or refused it."""
+    created_at: datetime = Field(sa_type=UtcDateTime)
+    activated_at: datetime | None = Field(default=None, sa_type=UtcDateTime)

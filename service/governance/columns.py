@@ -68,7 +68,8 @@ _OF_NO_PERSON: Final[Mapping[str, str]] = MappingProxyType(
         ),
         **dict.fromkeys(
             (
-                "base_version", "candidate_version", "class_name", "policy_version", "purpose", "version",
+                "base_version", "candidate_version", "class_name", "from_version", "policy_version", "purpose",
+                "to_version", "version",
             ),
             _POLICY,
         ),
@@ -108,6 +109,7 @@ _ABOUT_SOMEBODY: Final[Mapping[str, str]] = MappingProxyType(
         "principal": "a pseudonym that dies with the person's key, or a program's name",
         "provenance": "kind, id, version and span of each source: no words",
         "requester": "the keyed hash of who asked",
+        "second_person": "the keyed hash of who approved or refused it",
         "samples": "ids, classes, times and codes: no words",
     }
 )  # fmt: skip

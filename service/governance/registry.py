@@ -78,6 +78,7 @@ NO_TEXT: Final[Mapping[str, str]] = MappingProxyType(
         "idempotency_refs": "ids; gone with the answer, after a day",
         "memory_refusals": "keyed hashes: what a person refused stays refused",
         "policy_active": "versions",
+        "policy_activations": "versions, and the keyed hashes of who activated them",
         "policy_plans": "counts, ids and codes, and the keyed hash of who made it",
         "policy_versions": "what policy authors wrote, about nobody",
         "projects": "names of projects, which an administrator gives",

@@ -59,13 +59,17 @@ def active_bundle(unit: Unit) -> Bundle:
     Raises `PolicyUnreadable` when the kept files are not the version that they are kept under, or when this
     release finds an error in them: neither may become a permission.
     """
-    store = PolicyStore.of(unit)
-    active = store.find_active()
+    active = PolicyStore.of(unit).find_active()
     if active is None:
         return NO_BUNDLE
-    if (bundle := _parsed.find(active.version)) is not None:
+    return kept_bundle(active.version, unit)
+
+
+def kept_bundle(version: str, unit: Unit) -> Bundle:
+    """Answer a version that the tenant has, active or not. Raises `PolicyUnreadable`."""
+    if (bundle := _parsed.find(version)) is not None:
         return bundle
-    bundle = _parse(store.find_files(active.version), active.version)
+    bundle = _parse(PolicyStore.of(unit).find_files(version), version)
     _parsed.keep(bundle)
     return bundle
 

@@ -55,10 +55,11 @@ def _defined_twice(files: Sequence[SourceFile]) -> Iterator[Finding]:
                 if (other := first.setdefault(name, file.document.file)) != file.document.file:
                     message = f"`{name}` stands in {other} already: keep one"
                     yield file.finding("defined_twice", message, section, name, of_key=True)
-    stopping = [file for file in files if file.content.stopping is not None]
-    for file in stopping[1:]:
-        message = f"`stopping` stands in {stopping[0].document.file} already: keep one"
-        yield file.finding("defined_twice", message, "stopping", of_key=True)
+    for section in ("stopping", "guards"):
+        holders = [file for file in files if getattr(file.content, section) is not None]
+        for file in holders[1:]:
+            message = f"`{section}` stands in {holders[0].document.file} already: keep one"
+            yield file.finding("defined_twice", message, section, of_key=True)
 
 
 def _alike_sources(files: Sequence[SourceFile]) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from service.policies.model import Bundle
 from service.policies.strictness import (
     CLASS,
     COMMAND,
+    GUARDS,
     RETENTION,
     ROLE,
     SOURCE,
@@ -56,6 +57,7 @@ def rule_changes(old: Bundle, new: Bundle) -> tuple[RuleChange, ...]:
         changes += _of_section(section, getattr(old, section), getattr(new, section), table)
     changes += _of_section("sources", _by_name(old), _by_name(new), SOURCE)
     changes += _of_part("stopping", old.stopping, new.stopping, STOPPING)
+    changes += _of_part("guards", old.guards, new.guards, GUARDS)
     for path in sorted(old.instructions.keys() | new.instructions.keys()):
         before, after = old.instructions.get(path), new.instructions.get(path)
         if before != after:

@@ -6,7 +6,16 @@ from pydantic import Field
 
 from service.identity.model import Role
 from service.policies.classes import MemoryClass
-from service.policies.model import Command, Purpose, Retention, RoleRule, SourceRule, Stopping, ToolRule
+from service.policies.model import (
+    Command,
+    Guards,
+    Purpose,
+    Retention,
+    RoleRule,
+    SourceRule,
+    Stopping,
+    ToolRule,
+)
 from service.policies.parts import FrozenMap, Name, Part, Pattern
 from service.policies.profiles import Profile
 
@@ -35,3 +44,5 @@ class BundleFile(Part):
     """Tools, and the capability that each needs."""
     stopping: Stopping | None = None
     """When a run is to stop."""
+    guards: Guards | None = None
+    """How much one activation of another policy may affect."""

@@ -11,7 +11,7 @@ from service.policies.characters import check_text
 from service.policies.cross_check import MAPPED_SECTIONS, SourceFile, check_parts
 from service.policies.file_model import BundleFile
 from service.policies.findings import BundleInvalid, Finding, Place, Severity, in_order, shorten
-from service.policies.model import Bundle, Stopping
+from service.policies.model import Bundle, Guards, Stopping
 from service.policies.read_yaml import read_yaml
 from service.policies.validate_file import check_file
 
@@ -122,11 +122,12 @@ class _Reading:
     def bundle(self) -> Bundle:
         """Put the parts together; nothing is wrong with any of them."""
         parts: dict[str, Any] = {section: {} for section in MAPPED_SECTIONS}
-        stopping = Stopping()
+        stopping, guards = Stopping(), Guards()
         for file in self.sources:
             for section in MAPPED_SECTIONS:
                 parts[section].update(getattr(file.content, section))
             stopping = file.content.stopping or stopping
+            guards = file.content.guards or guards
         sources = sorted(parts.pop("sources").values(), key=lambda rule: (-len(rule.uri_prefix), rule.name))
         # What the parser made of the YAML is hashed, not its text: comments, quotes and the order of keys
         # decide nothing, so they do not make another version. Every character of an instruction does.
@@ -135,6 +136,7 @@ class _Reading:
             version=version,
             sources=tuple(sources),
             stopping=stopping,
+            guards=guards,
             instructions=self.instructions,
             **parts,
         )

@@ -117,6 +117,17 @@ class Stopping(Part):
     """Sentences for the section `limits`."""
 
 
+class Guards(Part):
+    """How much one activation of another policy may affect. Those of the policy that counts are asked."""
+
+    max_affected: Annotated[int, Field(ge=0)] = 100_000
+    """Memories that one activation may end sooner or hide."""
+    max_affected_percent: Annotated[int, Field(ge=0, le=100)] = 50
+    """The same in hundredths of all that live."""
+    tolerance_percent: Annotated[int, Field(ge=0, le=100)] = 5
+    """How far the data may have moved, in hundredths, since a plan was made."""
+
+
 class Bundle(Part):
     """Everything that one version of the policies says. What it does not say is not allowed."""
 
@@ -132,6 +143,7 @@ class Bundle(Part):
     roles: FrozenMap[Role, RoleRule] = Field(default_factory=dict)
     tools: FrozenMap[Pattern, ToolRule] = Field(default_factory=dict)
     stopping: Stopping = Stopping()
+    guards: Guards = Guards()
     instructions: FrozenMap[InstructionPath, str] = Field(default_factory=dict)
     """The text of each instruction file, by its path."""
 

@@ -87,6 +87,18 @@ class PolicyStore:
             )
             self._session.flush()
 
+    def activate(self, version: str, *, after: int, now: datetime) -> int:
+        """Make another kept version count, where revision `after` counts now; answer the new revision.
+
+        The caller holds the lock of activations: of two at once the second finds another revision.
+        """
+        row = self._session.get_one(PolicyActiveRow, self._tenant_id, populate_existing=True)
+        assert row.revision == after, "somebody activated without the lock"
+        row.version, row.revision, row.activated_at = version, after + 1, now
+        self._session.add(row)
+        self._session.flush()
+        return row.revision
+
     def activate_first(self, version: str, *, now: datetime) -> None:
         """Point to a version that is kept. For a tenant that has no active one."""
         self._session.add(

@@ -177,6 +177,7 @@ COMMAND: Final[Table] = {
 }
 RETENTION: Final[Table] = {"text": along(*RetainedText), "days": less}
 ROLE: Final[Table] = {"capabilities": fewer}
+GUARDS: Final[Table] = {"max_affected": less, "max_affected_percent": less, "tolerance_percent": less}
 STOPPING: Final[Table] = {
     "steps_max": less,
     "revisions_max": less,

@@ -43,6 +43,8 @@ from service.entry.http import (
     packages,
     packages_compare,
     policies,
+    policies_activations,
+    policies_plans,
     quarantines,
 )
 from service.entry.http.authenticate import Authenticate
@@ -85,6 +87,8 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     packages.router,
     packages_compare.router,
     policies.router,
+    policies_activations.router,
+    policies_plans.router,
     quarantines.router,
 )
 """Every capability's routes. A new one adds its line here and gets all conventions with it."""
