@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from sqlmodel import Session
 
 from service.audit.checkpoint import Witness
+from service.authoring.realign import ACTIVATED_TOPIC
 from service.core.cipher import Ciphers
 from service.core.clock import Clock, system_clock
 from service.core.database import Database
@@ -46,6 +47,7 @@ from service.jobs.index_evidence import EVIDENCE_TOPICS, EvidenceSource
 from service.jobs.index_memory import MEMORY_TOPICS, MemorySource
 from service.jobs.indexer import Indexer, Source
 from service.jobs.lapse_approvals import LapseApprovals
+from service.jobs.realign_memories import RealignMemories
 from service.jobs.reindex import repair
 from service.jobs.relay import Chore, Handler, Relay
 from service.jobs.review_executions import ReviewExecutions
@@ -268,4 +270,5 @@ def _run_handlers(units: SystemUnits) -> dict[str, Handler]:
         EXPIRE_TOPIC: ExpireExecutions(units),
         LAPSE_TOPIC: LapseApprovals(units),
         MEMBER_REMOVED_TOPIC: ReviewExecutions(units),
+        ACTIVATED_TOPIC: RealignMemories(units),
     }

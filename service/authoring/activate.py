@@ -1,6 +1,7 @@
 """`activate`: make another version count. What is not provably stricter waits for a second person."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 from service.audit.model import Action
 from service.audit.record import record
@@ -14,7 +15,10 @@ from service.authoring.activation import (
     PlanOutdated,
     SecondPersonNeeded,
 )
-from service.authoring.guards import refuse_too_much
+from service.authoring.guards import refuse_moved, refuse_too_much
+from service.authoring.measure import Measured
+from service.authoring.model import Plan
+from service.authoring.realign import ACTIVATED_TOPIC
 from service.authoring.store_activations import ActivationStore
 from service.authoring.store_plans import PlanStore
 from service.core.errors import Stale
@@ -24,8 +28,10 @@ from service.policies.store import ActivePolicy, PolicyStore
 from service.policies.strictness import Direction
 
 
-def activate_plan(plan_id: str, plan_hash: str, *, expected_revision: int, unit: Unit) -> Activation:
-    """Make a plan's version count, or have it wait for a second person.
+def activate_plan(
+    plan_id: str, plan_hash: str, *, measured: Measured | None, expected_revision: int, unit: Unit
+) -> Activation:
+    """Make a plan's version count, or have it wait for a second person. `measured` is as of this request.
 
     Raises `NotFound`, `PlanMismatch` for another hash than the plan's, `Stale` where another version came to
     count since, `PlanOutdated` where the plan was made for another one or the data have moved, and
@@ -40,7 +46,7 @@ def activate_plan(plan_id: str, plan_hash: str, *, expected_revision: int, unit:
         raise PlanOutdated("Another version counts than the plan was made for: simulate again.")
     if plan.candidate_version == active.version:
         raise NothingToActivate("This version counts already.")
-    refuse_too_much(plan, active_bundle(unit).guards)
+    _hold_to_guards(plan, measured, unit)
     return _begin(
         Activation(
             id=unit.ids(),
@@ -56,21 +62,25 @@ def activate_plan(plan_id: str, plan_hash: str, *, expected_revision: int, unit:
             second_person=None,
             created_at=unit.now,
             activated_at=None,
+            effective_at=None,
         ),
         unit=unit,
     )
 
 
-def approve_activation(activation_id: str, *, unit: Unit) -> Activation:
+def approve_activation(activation_id: str, *, measured: Measured | None, unit: Unit) -> Activation:
     """Say yes as the second person: the version counts from the commit on.
 
-    Raises `NotFound`, `ActivationSettled`, and `SecondPersonNeeded` for who asked for it, under whatever key.
+    Raises `NotFound`, `ActivationSettled`, `SecondPersonNeeded` for who asked for it, under whatever key, and
+    as `activate_plan` where the data have moved since it was asked for.
     """
     store = ActivationStore.of(unit)
     store.lock()
     waiting = _waiting(activation_id, store)
     if waiting.requester == who(unit):
         raise SecondPersonNeeded("Who asked for it is not the second person.")
+    if waiting.plan_id is not None:
+        _hold_to_guards(PlanStore.of(unit).get(waiting.plan_id), measured, unit)
     store.settle(waiting.id, ActivationStatus.PENDING_SECOND_PERSON, second_person=who(unit))
     return _apply(replace(waiting, second_person=who(unit)), unit=unit)
 
@@ -102,6 +112,7 @@ def begin_rollback(to_version: str, direction: Direction, *, active: ActivePolic
             second_person=None,
             created_at=unit.now,
             activated_at=None,
+            effective_at=None,
         ),
         unit=unit,
     )
@@ -120,6 +131,14 @@ def expect_active(expected_revision: int, unit: Unit) -> ActivePolicy:
     if active.revision != expected_revision:
         raise Stale(active.revision)
     return active
+
+
+def _hold_to_guards(plan: Plan, measured: Measured | None, unit: Unit) -> None:
+    if measured is None or measured.plan_id != plan.id:
+        raise PlanOutdated("Another version counts than the plan was made for: simulate again.")
+    guards = active_bundle(unit).guards
+    refuse_moved(plan, measured.memories, guards)
+    refuse_too_much(measured.memories, guards)
 
 
 def _waiting(activation_id: str, store: ActivationStore) -> Activation:
@@ -151,9 +170,18 @@ def _apply(activation: Activation, *, unit: Unit) -> Activation:
     active = policies.find_active()
     if active is None or active.revision != activation.base_revision:
         raise PlanOutdated("Another version came to count since this was asked for.")
+    # The grace is that of the policy that counts: a candidate cannot shorten its own.
+    guards = active_bundle(unit).guards
     store.supersede()
     revision = policies.activate(activation.to_version, after=active.revision, now=unit.now)
-    store.settle(activation.id, ActivationStatus.ACTIVE, revision=revision, at=unit.now)
+    store.settle(
+        activation.id,
+        ActivationStatus.ACTIVE,
+        revision=revision,
+        at=unit.now,
+        effective_at=unit.now + timedelta(days=guards.shortening_grace_days),
+    )
+    unit.stage(ACTIVATED_TOPIC)
     record(
         unit,
         Action.POLICY_ACTIVATED,

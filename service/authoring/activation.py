@@ -44,6 +44,8 @@ class Activation:
     second_person: str | None
     created_at: datetime
     activated_at: datetime | None
+    effective_at: datetime | None
+    """From when on a time that its version shortened ends something; nothing else waits for it."""
 
 
 class PlanMismatch(Conflict):

@@ -70,6 +70,12 @@ def simulate(candidate: Bundle, base: Bundle, *, unit: Unit, days: int, progress
     return Effect(affected, {part: tuple(kept) for part, kept in found.samples.items()})
 
 
+def count_memories(candidate: Bundle, base: Bundle, *, unit: Unit) -> Mapping[str, int]:
+    """Answer what `simulate` would answer of memories, in counts alone."""
+    steps = _Steps(lambda _done, _total: None, 0)
+    return _memories(Comparison(base, candidate), SimulationStore(unit), unit, _Findings(), steps)
+
+
 @dataclass(slots=True)
 class _Steps:
     progress: Progress

@@ -52,6 +52,16 @@ class ActivationStore:
             raise NotFound
         return _activation(row)
 
+    def find_active(self) -> Activation | None:
+        """Answer the activation of what counts; `None` while that is the tenant's first version."""
+        row = self._session.exec(
+            select(PolicyActivationRow).where(
+                PolicyActivationRow.tenant_id == self._tenant_id,
+                PolicyActivationRow.status == ActivationStatus.ACTIVE.value,
+            )
+        ).first()
+        return None if row is None else _activation(row)
+
     def settle(
         self,
         activation_id: str,
@@ -60,11 +70,13 @@ class ActivationStore:
         second_person: str | None = None,
         revision: int | None = None,
         at: datetime | None = None,
+        effective_at: datetime | None = None,
     ) -> None:
         """Write down what became of an activation."""
         row = self._session.get_one(PolicyActivationRow, (self._tenant_id, activation_id))
         row.status, row.second_person = status, second_person or row.second_person
         row.revision, row.activated_at = revision or row.revision, at or row.activated_at
+        row.effective_at = effective_at or row.effective_at
         self._session.add(row)
         self._session.flush()
 
@@ -86,6 +98,15 @@ class ActivationStore:
             )
             .order_by(col(PolicyActivationRow.revision).desc())
             .limit(limit)
+        ).all()
+
+    def in_grace(self, now: datetime) -> Sequence[str]:
+        """Answer the versions that others took the place of whose effective date has not come."""
+        row = PolicyActivationRow
+        return self._session.exec(
+            select(row.from_version)
+            .where(row.tenant_id == self._tenant_id, col(row.effective_at) > now)
+            .distinct()
         ).all()
 
     def _move(self, before: ActivationStatus, after: ActivationStatus) -> None:

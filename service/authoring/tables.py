@@ -86,3 +86,5 @@ class PolicyActivationRow(SQLModel, table=True):
     """The keyed hash of who approved or refused it."""
     created_at: datetime = Field(sa_type=UtcDateTime)
     activated_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    effective_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+    """From when on a time that it shortened ends something."""

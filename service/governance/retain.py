@@ -1,7 +1,8 @@
 """Ending what has been kept long enough: a run's content, and rows of other tables that go by their age.
 
 The end of a retention is no erasure of what was made from the run: memories live on by their own class and
-evidence by itself; what they cite resolves to id and hash alone.
+evidence by itself; what they cite resolves to id and hash alone. The bundle handed in is the one for ending:
+a time that was shortened lately counts in it from its effective date on.
 """
 
 from collections.abc import Sequence
@@ -16,22 +17,18 @@ from service.governance.model import Erasure, Kind
 from service.governance.retention import PACKAGE_CLASS, cutoffs, days_of
 from service.governance.store_retention import RetentionStore
 from service.identity.unit import Unit
-from service.policies.active import active_bundle
+from service.policies.model import Bundle
 
 ROWS_AT_ONCE: Final = 500
 """Most rows of a table that one transaction of the sweep takes."""
 
 
-def runs_over(unit: Unit, *, after: str, limit: int) -> Sequence[str]:
-    """Answer ids of up to `limit` ended runs whose content has been kept long enough, in order of their ids.
-
-    By the policy that is active now: a retention that was shortened since counts. A policy that cannot be
-    read ends nothing (`PolicyUnreadable`).
-    """
-    return RetentionStore(unit).runs_over(cutoffs(active_bundle(unit), unit.now), after=after, limit=limit)
+def runs_over(bundle: Bundle, unit: Unit, *, after: str, limit: int) -> Sequence[str]:
+    """Answer ids of up to `limit` ended runs whose content has been kept long enough, ascending."""
+    return RetentionStore(unit).runs_over(cutoffs(bundle, unit.now), after=after, limit=limit)
 
 
-def end_retention(execution_id: str, *, unit: Unit) -> Erasure | None:
+def end_retention(execution_id: str, *, bundle: Bundle, unit: Unit) -> Erasure | None:
     """Begin to destroy a run's content, `None` where that is not due any more.
 
     From the commit on the run is read without a word in it; the job of erasures destroys the rest. Raises
@@ -39,7 +36,7 @@ def end_retention(execution_id: str, *, unit: Unit) -> Erasure | None:
     """
     lock_deletions(unit)
     ExecutionStore.of(unit).get(execution_id, lock=True)
-    if not RetentionStore(unit).is_over(execution_id, cutoffs(active_bundle(unit), unit.now)):
+    if not RetentionStore(unit).is_over(execution_id, cutoffs(bundle, unit.now)):
         return None
     erasure = begin_erasure(Kind.RETENTION, execution_id, unit=unit)
     record(unit, Action.EXECUTION_CONTENT_ENDED, kind="execution", ref=execution_id, erasure=erasure.id)
@@ -56,9 +53,9 @@ def drop_aged(unit: Unit) -> int:
     )
 
 
-def empty_packages(unit: Unit, *, after: str) -> str | None:
+def empty_packages(bundle: Bundle, unit: Unit, *, after: str) -> str | None:
     """Empty requests of old packages without a run; answer after which to go on, `None` at the end."""
-    days = days_of(PACKAGE_CLASS, active_bundle(unit))
+    days = days_of(PACKAGE_CLASS, bundle)
     if days is None:
         return None
     before = unit.now - timedelta(days=days)

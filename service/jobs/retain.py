@@ -9,6 +9,7 @@ from typing import Final
 
 import structlog
 
+from service.authoring.in_force import bundle_for_ending
 from service.core.errors import NotFound
 from service.governance.model import Held
 from service.governance.retain import drop_aged, empty_packages, end_retention, runs_over
@@ -49,11 +50,12 @@ class Retain:
     def _end_runs(self, tenant_id: str) -> bool:
         """Take the next runs that are over, and say whether those were the last."""
         with self._units.read(tenant_id) as unit:
-            found = runs_over(unit, after=self._after.pop(tenant_id, ""), limit=RUNS_AT_ONCE)
+            after = self._after.pop(tenant_id, "")
+            found = runs_over(bundle_for_ending(unit), unit, after=after, limit=RUNS_AT_ONCE)
         for execution_id in found:
             try:
                 with self._units.write(tenant_id) as unit:
-                    end_retention(execution_id, unit=unit)
+                    end_retention(execution_id, bundle=bundle_for_ending(unit), unit=unit)
             except (Held, NotFound):
                 continue
             except Exception as failure:  # noqa: BLE001 - one run that fails holds up no other
@@ -71,7 +73,7 @@ class Retain:
         after = ""
         for _ in range(_ROUNDS_MAX):
             with self._units.write(tenant_id) as unit:
-                following = empty_packages(unit, after=after)
+                following = empty_packages(bundle_for_ending(unit), unit, after=after)
             if following is None:
                 break
             after = following

@@ -12,13 +12,13 @@ import structlog
 
 from service.audit.model import Action
 from service.audit.record import record
+from service.authoring.in_force import bundle_for_ending
 from service.governance.erase import begin_erasure, lock_deletions
 from service.governance.model import Held, Kind
 from service.identity.unit import Unit
 from service.jobs.system_unit import SystemUnits
 from service.memories.lapse import lapse_proposal, list_lapsed
 from service.memories.sweep import end_run_out, list_destroyable, list_run_out
-from service.policies.active import active_bundle
 
 SWEEP_EVERY: Final = timedelta(minutes=10)
 """How often each process looks at each tenant."""
@@ -86,15 +86,15 @@ def _end(memory_id: str, unit: Unit) -> None:
 
 
 def _lapsed(unit: Unit, after: str) -> Sequence[str]:
-    return list_lapsed(unit=unit, bundle=active_bundle(unit), after=after, limit=_MEMORIES_AT_ONCE)
+    return list_lapsed(unit=unit, bundle=bundle_for_ending(unit), after=after, limit=_MEMORIES_AT_ONCE)
 
 
 def _lapse(proposal_id: str, unit: Unit) -> None:
-    lapse_proposal(proposal_id, unit=unit, bundle=active_bundle(unit))
+    lapse_proposal(proposal_id, unit=unit, bundle=bundle_for_ending(unit))
 
 
 def _destroyable(unit: Unit, after: str) -> Sequence[str]:
-    return list_destroyable(unit=unit, bundle=active_bundle(unit), after=after, limit=_MEMORIES_AT_ONCE)
+    return list_destroyable(unit=unit, bundle=bundle_for_ending(unit), after=after, limit=_MEMORIES_AT_ONCE)
 
 
 def _destroy(memory_id: str, unit: Unit) -> None:

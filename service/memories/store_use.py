@@ -42,8 +42,10 @@ class UseStore:
             if versions[row.id] != row.version:
                 continue
             row.last_used_at = now
-            row.expires_at = expiries[row.class_name].expires_at(
+            end = expiries[row.class_name].expires_at(
                 created_at=row.created_at, confirmed_at=row.confirmed_at, used_at=now
             )
+            # A use ends nothing sooner: a shorter time that was decided since has an effective date.
+            row.expires_at = max(row.expires_at, end)
             self._session.add(row)
         self._session.flush()

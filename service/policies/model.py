@@ -126,6 +126,8 @@ class Guards(Part):
     """The same in hundredths of all that live."""
     tolerance_percent: Annotated[int, Field(ge=0, le=100)] = 5
     """How far the data may have moved, in hundredths, since a plan was made."""
+    shortening_grace_days: Annotated[int, Field(ge=0, le=365)] = 7
+    """Days after an activation before which no shortened time ends anything."""
 
 
 class Bundle(Part):

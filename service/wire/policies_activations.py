@@ -23,7 +23,10 @@ class RollBack(Request):
 
 
 class ActivationAnswer(Answer):
-    """One activation. `requested_by` and `second_person` are pseudonyms; the audit trail knows whose."""
+    """One activation. `requested_by` and `second_person` are pseudonyms; the audit trail knows whose.
+
+    From `effective_at` on a time that the version shortened ends something; all else counts at once.
+    """
 
     id: str
     kind: Literal["activate", "rollback"]
@@ -37,6 +40,7 @@ class ActivationAnswer(Answer):
     second_person: str | None
     created_at: When
     activated_at: When | None
+    effective_at: When | None
 
 
 class RollbackAnswer(ActivationAnswer):

@@ -15,6 +15,7 @@ from service.authoring.activation import (
     PlanOutdated,
     SecondPersonNeeded,
 )
+from service.authoring.measure import measure_activation, measure_plan
 from service.authoring.rollback import roll_back
 from service.authoring.store_activations import ActivationStore
 from service.core.errors import NotFound
@@ -47,6 +48,7 @@ _ACTIVATION: Final[dict[str, Any]] = {
     "second_person": None,
     "created_at": "2026-11-30T10:00:00Z",
     "activated_at": "2026-11-30T10:00:00Z",
+    "effective_at": "2026-12-07T10:00:00Z",
 }
 _REFUSALS: Final[list[Any]] = [NotFound, NothingToActivate]
 
@@ -63,9 +65,14 @@ _REFUSALS: Final[list[Any]] = [NotFound, NothingToActivate]
 )
 def activate(body: ActivatePlan, revision: IfMatch, edge: Edge = needs(POLICIES_ACTIVATE)) -> Response:
     """Answer 201 where the version counts now, 202 where it waits for a second person."""
+    if (kept := edge.find_answer()) is not None:
+        return kept
+    measured = edge.look(lambda unit: measure_plan(body.plan, unit=unit))
 
     def work(unit: Unit) -> Reply:
-        return _reply(activate_plan(body.plan, body.hash, expected_revision=revision, unit=unit))
+        return _reply(
+            activate_plan(body.plan, body.hash, measured=measured, expected_revision=revision, unit=unit)
+        )
 
     return edge.create(work)
 
@@ -98,13 +105,16 @@ def list_activations(
         summary="Approve an activation as the second person",
         answer=ActivationAnswer,
         example=_ACTIVATION,
-        problems=[NotFound, ActivationSettled, SecondPersonNeeded, PlanOutdated],
+        problems=[NotFound, ActivationSettled, SecondPersonNeeded, PlanOutdated, BlastRadiusExceeded],
     ),
 )
 def approve(activation_id: PathId, edge: Edge = needs(POLICIES_ACTIVATE)) -> Response:
     """Answer the activation, whose version counts from now on."""
+    measured = edge.look(lambda unit: measure_activation(activation_id, unit=unit))
     return edge.write(
-        lambda unit: Reply(ActivationAnswer(**_fields(approve_activation(activation_id, unit=unit))))
+        lambda unit: Reply(
+            ActivationAnswer(**_fields(approve_activation(activation_id, measured=measured, unit=unit)))
+        )
     )
 
 
@@ -113,7 +123,13 @@ def approve(activation_id: PathId, edge: Edge = needs(POLICIES_ACTIVATE)) -> Res
     **operation(
         summary="Call off an activation that waits",
         answer=ActivationAnswer,
-        example={**_ACTIVATION, "status": "cancelled", "revision": None, "activated_at": None},
+        example={
+            **_ACTIVATION,
+            "status": "cancelled",
+            "revision": None,
+            "activated_at": None,
+            "effective_at": None,
+        },
         problems=[NotFound, ActivationSettled],
     ),
 )
@@ -164,4 +180,5 @@ def _fields(activation: Activation) -> dict[str, Any]:
         "second_person": activation.second_person and activation.second_person[:16],
         "created_at": activation.created_at,
         "activated_at": activation.activated_at,
+        "effective_at": activation.effective_at,
     }

@@ -29,6 +29,7 @@ def upgrade() -> None:
         sa.Column("second_person", sa.String(64), nullable=True),
         sa.Column("created_at", UtcDateTime(), nullable=False),
         sa.Column("activated_at", UtcDateTime(), nullable=True),
+        sa.Column("effective_at", UtcDateTime(), nullable=True),
         sa.ForeignKeyConstraint(
             ["tenant_id", "to_version"],
             ["policy_versions.tenant_id", "policy_versions.version"],
