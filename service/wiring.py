@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final
 from sqlmodel import Session
 
 from service.audit.checkpoint import Witness
-from service.authoring.realign import ACTIVATED_TOPIC
 from service.core.cipher import Ciphers
 from service.core.clock import Clock, system_clock
 from service.core.database import Database
@@ -47,7 +46,6 @@ from service.jobs.index_evidence import EVIDENCE_TOPICS, EvidenceSource
 from service.jobs.index_memory import MEMORY_TOPICS, MemorySource
 from service.jobs.indexer import Indexer, Source
 from service.jobs.lapse_approvals import LapseApprovals
-from service.jobs.realign_memories import RealignMemories
 from service.jobs.reindex import repair
 from service.jobs.relay import Chore, Handler, Relay
 from service.jobs.review_executions import ReviewExecutions
@@ -266,6 +264,10 @@ def _index_handlers(indexers: Mapping[tuple[str, ...], Indexer]) -> dict[str, Ha
 
 
 def _run_handlers(units: SystemUnits) -> dict[str, Handler]:
+    # They read policies, which commands that touch the record alone do not.
+    from service.authoring.realign import ACTIVATED_TOPIC  # noqa: PLC0415
+    from service.jobs.realign_memories import RealignMemories  # noqa: PLC0415
+
     return {
         EXPIRE_TOPIC: ExpireExecutions(units),
         LAPSE_TOPIC: LapseApprovals(units),

@@ -4,45 +4,18 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
+from cli_shell import Shell
 from sqlalchemy import text
 
 from service.core.clock import system_clock
-from service.core.database import Database
 from service.core.errors import Unauthenticated
-from service.entry.cli import main
 from service.identity.authenticate import authenticate
 
 ROOT = Path(__file__).parents[1]
-
-
-@dataclass
-class Shell:
-    """Runs commands in this process, in an empty data folder."""
-
-    capture: pytest.CaptureFixture[str]
-    folder: Path
-
-    def run(self, *words: str, code: int = 0) -> tuple[str, str]:
-        """Run a command, expect an exit code, answer both outputs."""
-        found = main(words)
-        output, errors = self.capture.readouterr()
-        assert found == code, (output, errors)
-        return output, errors
-
-    def json(self, *words: str, code: int = 0) -> Any:
-        """Run a command with `--json` and read its answer."""
-        return json.loads(self.run(*words, "--json", code=code)[0])
-
-    @property
-    def database(self) -> Database:
-        """The record that the commands wrote."""
-        return Database(f"sqlite:///{self.folder / 'muniment.db'}")
 
 
 @pytest.fixture

@@ -5,18 +5,13 @@ Exit codes: 0 done, 1 no (refused, not found, not well), 2 asked in a way that m
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import typer
-from typer.core import TyperGroup
 
 from service.core.errors import Invalid, Refusal
-
-if TYPE_CHECKING:
-    # Typer carries its own copy of click, and names its types nowhere else.
-    from typer._click.core import Command, Context
+from service.entry.cli.on_demand import commands_on_demand
 
 _LINES_MAX: Final = 30
 COMMANDS: Final = MappingProxyType(
@@ -24,6 +19,7 @@ COMMANDS: Final = MappingProxyType(
         "serve": "service.entry.cli.serve:serve",
         "demo": "service.entry.cli.demo:demo",
         "rehearse": "service.entry.cli.rehearse:rehearse",
+        "evaluate": "service.entry.cli.evaluate:evaluate",
         "tenants": "service.entry.cli.tenants:app",
         "projects": "service.entry.cli.projects:app",
         "keys": "service.entry.cli.keys:app",
@@ -37,38 +33,18 @@ COMMANDS: Final = MappingProxyType(
         "audit": "service.entry.cli.audit:app",
         "bundle": "service.entry.cli.bundle:app",
         "data-map": "service.entry.cli.data_map:data_map",
-        "policy": "service.entry.cli.policy:app",
+        "policy": "service.entry.cli.policy_commands:app",
         "settings": "service.entry.cli.settings_list:settings",
     }
 )
 """Each command's name and where it stands: a `typer.Typer`, or a function that is the command itself."""
 
 
-class _CommandsOnDemand(TyperGroup):
-    """Knows its commands by name and imports one when it is asked for."""
-
-    def list_commands(self, ctx: "Context") -> list[str]:
-        del ctx
-        return list(COMMANDS)
-
-    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
-        del ctx
-        place = COMMANDS.get(cmd_name)
-        if place is None:
-            return None
-        module, _, name = place.partition(":")
-        found = getattr(import_module(module), name)
-        if not isinstance(found, typer.Typer):
-            alone = typer.Typer(add_completion=False)
-            alone.command(cmd_name)(found)
-            found = alone
-        command = typer.main.get_command(found)
-        command.name = cmd_name
-        return command
-
-
 app = typer.Typer(
-    cls=_CommandsOnDemand, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+    cls=commands_on_demand(COMMANDS),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
 )
 
 

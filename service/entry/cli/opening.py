@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from sqlmodel import Session
 
 from service.core.clock import Clock, system_clock
-from service.core.errors import Invalid
+from service.core.errors import Forbidden, Invalid, Unauthenticated
 from service.core.ids import IdSource, new_id
 from service.core.paging import PAGE_ITEMS_MAX, Page, PageRequest, page_request
 from service.core.tokens import ESTIMATE_ENCODING, Estimate
+from service.identity.authenticate import authenticate
 from service.identity.matrix import SCOPES_BY_ROLE
 from service.identity.model import Caller, Role, Tenant
 from service.identity.tenants import get_tenant
@@ -49,6 +50,20 @@ class Registry:
     record: Record
     clock: Clock = system_clock
     ids: IdSource = new_id
+    caller: Caller | None = None
+    """Who asks; without one, whoever may use this machine's command line."""
+
+    def signed_in(self, token: str, tenant_name: str, scope: str) -> "Registry":
+        """Answer the registry as the holder of a key sees it.
+
+        Raises `Unauthenticated`, for a key of another tenant too, and `Forbidden` without the scope.
+        """
+        caller = authenticate(self.record.database, token, self.clock())
+        if self.tenant(tenant_name).id != caller.tenant_id:
+            raise Unauthenticated
+        if scope not in caller.scopes:
+            raise Forbidden("This key may not do that.")
+        return replace(self, caller=caller)
 
     def tenant(self, name: str) -> Tenant:
         """Answer the tenant of that name. Raises `NotFound`."""
@@ -70,7 +85,7 @@ class Registry:
     def _unit(self, session: Session, tenant_id: str) -> Unit:
         return Unit(
             session=session,
-            caller=_caller(tenant_id),
+            caller=self.caller or _caller(tenant_id),
             now=self.clock(),
             ids=self.ids,
             cipher=self.record.ciphers.for_tenant(tenant_id),

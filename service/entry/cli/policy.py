@@ -1,6 +1,6 @@
-"""`muniment policy`: look for faults in a bundle, run its tests, print the schema of its files.
+"""`muniment policy lint | schema`: look for faults in a bundle, print the schema of its files.
 
-None of these needs a database, a key or a tenant: an author runs them where the files are.
+Neither needs a database, a key or a tenant: an author runs them where the files are.
 """
 
 import json
@@ -11,20 +11,16 @@ from typing import Annotated
 import typer
 
 from service.entry.cli.output import AsJson
-from service.entry.cli.policy_test import run_tests
 from service.policies.findings import BundleInvalid, Finding
 from service.policies.load import Inspection, inspect_files
 from service.policies.read_folder import read_folder
 from service.policies.schema import bundle_schema, case_schema
-
-app = typer.Typer(help="Write policies: lint, test, schema.", no_args_is_help=True, add_completion=False)
 
 Folder = Annotated[
     Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="The bundle's folder.")
 ]
 
 
-@app.command("lint")
 def lint(folder: Folder, *, as_json: AsJson = False) -> None:
     """Say what is wrong in a bundle, as FILE:LINE:COLUMN, and what would be right. Exit 1 for errors."""
     found = _inspect(folder)
@@ -43,10 +39,6 @@ def lint(folder: Folder, *, as_json: AsJson = False) -> None:
     raise typer.Exit(0 if found.bundle is not None else 1)
 
 
-app.command("test")(run_tests)
-
-
-@app.command("schema")
 def schema(
     *,
     tests: Annotated[bool, typer.Option("--tests", help="Of the files under tests/ instead.")] = False,
