@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from service.authoring.model import Effect, Plan, hash_plan
 from service.authoring.simulate import Progress, simulate
 from service.authoring.store_plans import PlanStore
+from service.identity.store import IdentityStore
 from service.identity.unit import Unit
 from service.policies.active import active_bundle
 from service.policies.differences import direction_of, rule_changes
@@ -69,7 +70,9 @@ def keep_plan(drafted: Drafted, *, unit: Unit) -> None:
 
 def shown_samples(effect: Effect, *, unit: Unit) -> Mapping[str, list[dict[str, object]]]:
     """Answer the samples for a reader: a project by its name where they are a member, else without."""
-    names = {project.id: project.name for project in unit.caller.projects}
+    # Authors stand beside the projects and may enter each; what one is called they need not know for that.
+    mine = IdentityStore(unit.session, unit.tenant_id).projects_of([unit.caller.subject], project_id=None)
+    names = {project.id: project.name for project in mine}
     return {
         part: [
             {
