@@ -85,9 +85,32 @@ def test_a_broken_candidate_is_refused_with_its_findings_and_keeps_nothing(world
     assert world.site.count(PolicyPlanRow) == 0
 
 
-@pytest.mark.parametrize("role", ["agent", "user", "reviewer", "auditor", "admin", "operator"])
+def test_a_difference_is_told_rule_by_rule_and_keeps_nothing(world: MemoryWorld) -> None:
+    author = world.of("policy_author", "ann")
+    longer = (SHORTER[0], SHORTER[0].replace("365", "366"))
+
+    def difference(*changes: tuple[str, str]) -> Any:
+        return world.call("POST", "/policies/differences", author, {"files": files(*changes)})
+
+    stricter, looser, same = difference(SHORTER), difference(longer), difference()
+    active = world.call("GET", "/policies", author)
+    broken = {"files": {"a.yaml": "classes: {x: {}}\n"}}
+    refusal = world.call("POST", "/policies/differences", author, broken, expect=422)
+
+    assert stricter["changes"] == [
+        {"path": "classes.preference.expiry.days", "before": 365, "after": 10, "direction": "stricter"}
+    ]
+    assert [one["direction"] for one in (stricter, looser, same)] == ["stricter", "looser", "neutral"]
+    assert (stricter["base_version"], stricter["base_revision"]) == (active["version"], 1)
+    assert stricter["candidate_version"] == simulate(world, author)["candidate_version"]
+    assert refusal["code"] == "bundle_invalid"
+    assert world.site.count(PolicyPlanRow) == 1
+
+
+@pytest.mark.parametrize("role", ["agent", "user", "reviewer", "auditor", "admin", "operator", "grader"])
 def test_others_make_no_plans(world: MemoryWorld, role: str) -> None:
     simulate(world, world.of(role, "eve"), expect=403)
+    world.call("POST", "/policies/differences", world.of(role, "eve"), {"files": files()}, expect=403)
 
     assert world.site.count(PolicyPlanRow) == 0
 

@@ -1,15 +1,14 @@
 """`plan`: simulate a candidate and keep what was found, so that an activation can name exactly that."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
+from service.authoring.compare import compare
 from service.authoring.model import Effect, Plan, hash_plan
 from service.authoring.simulate import Progress, simulate
 from service.authoring.store_plans import PlanStore
 from service.identity.store import IdentityStore
 from service.identity.unit import Unit
-from service.policies.active import active_bundle
-from service.policies.differences import direction_of, rule_changes
 from service.policies.model import Bundle
 from service.policies.store import PolicyStore
 
@@ -29,36 +28,31 @@ def draft_plan(
 
     Raises `Invalid` for days outside 1 to 365 and `PolicyUnreadable`.
     """
-    active, base = PolicyStore.of(unit).find_active(), active_bundle(unit)
-    found = rule_changes(base, candidate)
-    effect = simulate(candidate, base, unit=unit, days=days, progress=progress)
-    changes = [{**asdict(change), "direction": change.direction.value} for change in found]
-    direction = direction_of(found).value
-    revision = 0 if active is None else active.revision
-    return Drafted(
-        Plan(
-            id=unit.ids(),
-            hash=hash_plan(
-                candidate_version=candidate.version,
-                base_version=base.version,
-                base_revision=revision,
-                days=days,
-                direction=direction,
-                changes=changes,
-                effect=effect,
-            ),
-            candidate_version=candidate.version,
-            base_version=base.version,
-            base_revision=revision,
-            days=days,
-            made_by=unit.cipher.keyed_hash(unit.caller.principal),
-            made_at=unit.now,
-            direction=direction,
-            changes=changes,
-            effect=effect,
-        ),
-        files,
+    found = compare(candidate, unit=unit)
+    effect = simulate(candidate, found.base, unit=unit, days=days, progress=progress)
+    plan_hash = hash_plan(
+        candidate_version=candidate.version,
+        base_version=found.base.version,
+        base_revision=found.base_revision,
+        days=days,
+        direction=found.direction,
+        changes=found.changes,
+        effect=effect,
     )
+    plan = Plan(
+        id=unit.ids(),
+        hash=plan_hash,
+        candidate_version=candidate.version,
+        base_version=found.base.version,
+        base_revision=found.base_revision,
+        days=days,
+        made_by=unit.cipher.keyed_hash(unit.caller.principal),
+        made_at=unit.now,
+        direction=found.direction,
+        changes=found.changes,
+        effect=effect,
+    )
+    return Drafted(plan, files)
 
 
 def keep_plan(drafted: Drafted, *, unit: Unit) -> None:

@@ -1,11 +1,14 @@
 """Shapes of simulating a policy."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from service.wire.policies import FilePath
 from service.wire.scalars import Answer, Request, Text, When
+
+Direction = Literal["stricter", "looser", "neutral"]
+"""What is not provably stricter is looser; neutral decides nothing."""
 
 
 class SimulateBundle(Request):
@@ -21,7 +24,17 @@ class RuleChangeAnswer(Answer):
     path: str
     before: Any
     after: Any
-    direction: str
+    direction: Direction
+
+
+class DifferenceAnswer(Answer):
+    """What a candidate says otherwise than the version that counts. Nothing of it is kept."""
+
+    candidate_version: str
+    base_version: str
+    base_revision: int
+    direction: Direction
+    changes: list[RuleChangeAnswer]
 
 
 class PlanAnswer(Answer):
@@ -37,7 +50,7 @@ class PlanAnswer(Answer):
     base_revision: int
     days: int
     made_at: When
-    direction: str
+    direction: Direction
     changes: list[RuleChangeAnswer]
     affected: dict[str, Any]
     samples: dict[str, list[dict[str, Any]]]

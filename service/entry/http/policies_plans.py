@@ -1,24 +1,27 @@
-"""Routes of plans: simulate a candidate policy, and read again what was found."""
+"""Routes of plans: compare a candidate policy with what counts, simulate it, read again what was found."""
 
 from typing import Any, Final
 
 from starlette.responses import Response
 
-from service.authoring.model import Plan
-from service.authoring.plan import draft_plan, keep_plan, shown_samples
+from service.authoring.compare import compare
+from service.authoring.plan import draft_plan, keep_plan
 from service.authoring.store_plans import PlanStore
 from service.core.errors import NotFound
 from service.entry.http.edge import Edge, PathId, Reply, needs, new_router, operation
+from service.entry.policy_plan import plan_answer
 from service.identity.matrix import POLICIES_READ, POLICIES_VALIDATE
 from service.identity.unit import Unit
 from service.policies.active import PolicyUnreadable
 from service.policies.findings import BundleInvalid
 from service.policies.load import load_bundle
-from service.wire.policies_plans import PlanAnswer, RuleChangeAnswer, SimulateBundle
+from service.wire.policies import ValidateBundle
+from service.wire.policies_plans import DifferenceAnswer, PlanAnswer, RuleChangeAnswer, SimulateBundle
 
 router = new_router("policies")
 
 _VERSION: Final = "sha256:0e911f3ae2370841fcbcaa8de405158ac4bac41e1c30d74f42732e750c58b766"
+_FILES: Final = {"purposes.yaml": "purposes:\n  service:\n    description: Doing the work.\n"}
 _PLAN: Final[dict[str, Any]] = {
     "id": "0197a000-0000-7000-8000-000000000001",
     "hash": "sha256:" + "0" * 64,
@@ -35,12 +38,40 @@ _PLAN: Final[dict[str, Any]] = {
 
 
 @router.post(
+    "/policies/differences",
+    **operation(
+        summary="Tell what a candidate policy says otherwise than the active version",
+        answer=DifferenceAnswer,
+        example={"files": _FILES},
+        problems=[BundleInvalid, PolicyUnreadable],
+    ),
+)
+def tell_differences(body: ValidateBundle, edge: Edge = needs(POLICIES_VALIDATE)) -> Response:
+    """Answer each rule that changes, before and after, and whether that only allows less; keeps nothing."""
+    candidate = load_bundle(body.files)  # before the transaction, which has no part in it
+
+    def work(unit: Unit) -> Reply:
+        found = compare(candidate, unit=unit)
+        return Reply(
+            DifferenceAnswer(
+                candidate_version=found.candidate.version,
+                base_version=found.base.version,
+                base_revision=found.base_revision,
+                direction=found.direction,
+                changes=[RuleChangeAnswer(**change) for change in found.changes],
+            )
+        )
+
+    return edge.read(work)
+
+
+@router.post(
     "/policies/simulations",
     **operation(
         summary="Work out what a candidate policy would do, changing nothing",
         answer=PlanAnswer,
         status=201,
-        example={"files": {"purposes.yaml": "purposes:\n  service:\n    description: Doing the work.\n"}},
+        example={"files": _FILES},
         problems=[BundleInvalid, PolicyUnreadable],
     ),
 )
@@ -57,7 +88,7 @@ def simulate_bundle(body: SimulateBundle, edge: Edge = needs(POLICIES_VALIDATE))
 
     def keep(unit: Unit) -> Reply:
         keep_plan(drafted, unit=unit)
-        return Reply(_answer(drafted.plan, unit), status=201)
+        return Reply(plan_answer(drafted.plan, unit), status=201)
 
     return edge.create(keep)
 
@@ -70,20 +101,4 @@ def simulate_bundle(body: SimulateBundle, edge: Edge = needs(POLICIES_VALIDATE))
 )
 def read_simulation(plan_id: PathId, edge: Edge = needs(POLICIES_READ)) -> Response:
     """Answer a plan of the tenant, as it was worked out (auditors too)."""
-    return edge.read(lambda unit: Reply(_answer(PlanStore.of(unit).get(plan_id), unit)))
-
-
-def _answer(plan: Plan, unit: Unit) -> PlanAnswer:
-    return PlanAnswer(
-        id=plan.id,
-        hash=plan.hash,
-        candidate_version=plan.candidate_version,
-        base_version=plan.base_version,
-        base_revision=plan.base_revision,
-        days=plan.days,
-        made_at=plan.made_at,
-        direction=plan.direction,
-        changes=[RuleChangeAnswer(**change) for change in plan.changes],
-        affected=dict(plan.effect.affected),
-        samples={part: list(found) for part, found in shown_samples(plan.effect, unit=unit).items()},
-    )
+    return edge.read(lambda unit: Reply(plan_answer(PlanStore.of(unit).get(plan_id), unit)))
