@@ -266,11 +266,11 @@ def _index_handlers(indexers: Mapping[tuple[str, ...], Indexer]) -> dict[str, Ha
 def _run_handlers(units: SystemUnits) -> dict[str, Handler]:
     # They read policies, which commands that touch the record alone do not.
     from service.authoring.realign import ACTIVATED_TOPIC  # noqa: PLC0415
-    from service.jobs.realign_memories import RealignMemories  # noqa: PLC0415
+    from service.jobs.after_activation import AfterActivation  # noqa: PLC0415
 
     return {
         EXPIRE_TOPIC: ExpireExecutions(units),
         LAPSE_TOPIC: LapseApprovals(units),
         MEMBER_REMOVED_TOPIC: ReviewExecutions(units),
-        ACTIVATED_TOPIC: RealignMemories(units),
+        ACTIVATED_TOPIC: AfterActivation(units),
     }

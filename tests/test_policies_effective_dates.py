@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from activations_world import activate, admin_of, keep_memories, keep_plan, send
 from conftest import FixedClock
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 from memories_world import POLICIES, MemoryWorld, memory_world
 from sqlmodel import select
@@ -232,6 +232,7 @@ def test_a_version_that_replaced_none_lately_is_as_it_says() -> None:
 _moments = some.integers(-800, 800).map(lambda days: NOON + timedelta(days=days))
 
 
+@settings(deadline=None)
 @given(made=_moments, ends=_moments, effective=_moments, days=some.integers(1, 700))
 def test_bringing_in_line_twice_is_once_and_never_before_the_effective_date(
     made: datetime, ends: datetime, effective: datetime, days: int

@@ -1,5 +1,6 @@
 """The ledger of what has been erased, beside the keys: what a copy of the record is compared with."""
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Final
@@ -8,9 +9,10 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from service.adapters.keystore import KeyStore
-from service.adapters.keystore_tables import BACKUPS, TOMBSTONES
+from service.adapters.keystore_tables import BACKUPS, POLICIES, TOMBSTONES
 from service.core.clock import Clock, system_clock
 from service.core.lineage import Node
+from service.core.tombstones import RememberedPolicy
 
 _REFS_AT_ONCE: Final = 500
 
@@ -68,3 +70,29 @@ class KeyStoreLedger:
         with self._keystore.database.read(None) as session:
             found: datetime | None = session.connection().execute(query).scalar()
         return found
+
+    def remember_policy(self, tenant_id: str, policy: RememberedPolicy) -> None:
+        """Remember what counts in a tenant. One that is older than what is known changes nothing."""
+        database = self._keystore.database
+        new = (sqlite if database.is_sqlite else postgresql).insert(POLICIES)
+        names = ("revision", "version", "files")
+        keep = new.on_conflict_do_update(
+            index_elements=list(POLICIES.primary_key),
+            set_={name: new.excluded[name] for name in names},
+            where=new.excluded.revision > POLICIES.c.revision,
+        )
+        row = {
+            "tenant_id": tenant_id,
+            "revision": policy.revision,
+            "version": policy.version,
+            "files": json.dumps(dict(policy.files)),
+        }
+        with database.write(None) as session:
+            session.connection().execute(keep, [row])
+
+    def find_policy(self, tenant_id: str) -> RememberedPolicy | None:
+        """Answer what counted last in a tenant; `None` while nothing but its first version did."""
+        query = select(POLICIES).where(POLICIES.c.tenant_id == tenant_id)
+        with self._keystore.database.read(None) as session:
+            row = session.connection().execute(query).first()
+        return None if row is None else RememberedPolicy(row.version, row.revision, json.loads(row.files))

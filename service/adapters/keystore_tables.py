@@ -74,6 +74,16 @@ BACKUPS: Final = Table(
     Column("folder", Text, nullable=False),
 )
 
+POLICIES: Final = Table(
+    "policies",
+    METADATA,
+    Column("tenant_id", String(36), primary_key=True),
+    Column("revision", Integer, nullable=False),
+    Column("version", String(71), nullable=False),
+    # JSON: the text of each file by its path. Policies are the organisation's words, not a person's.
+    Column("files", Text, nullable=False),
+)
+
 RESTORES: Final = Table(
     "restores",
     METADATA,

@@ -12,6 +12,8 @@ class ActivationKind(StrEnum):
 
     ACTIVATE = "activate"
     ROLLBACK = "rollback"
+    RESTORE = "restore"
+    """A backup was put back, and what counted last counts again."""
 
 
 class ActivationStatus(StrEnum):

@@ -4,11 +4,21 @@ It stands apart from the record and its backups: a copy that is put back is comp
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
 from service.core.lineage import Node
+
+
+@dataclass(frozen=True, slots=True)
+class RememberedPolicy:
+    """The version that counts in a tenant, its revision, and its files: no word of anybody's."""
+
+    version: str
+    revision: int
+    files: Mapping[str, str]
 
 
 class KeyLedger(Protocol):
@@ -32,6 +42,14 @@ class KeyLedger(Protocol):
 
     def backups_expire_at(self, now: datetime) -> datetime | None:
         """Answer when the last backup that was made until now expires, `None` when there is none."""
+        ...
+
+    def remember_policy(self, tenant_id: str, policy: RememberedPolicy) -> None:
+        """Remember what counts in a tenant. One that is older than what is known changes nothing."""
+        ...
+
+    def find_policy(self, tenant_id: str) -> RememberedPolicy | None:
+        """Answer what counted last in a tenant; `None` while nothing but its first version did."""
         ...
 
 
@@ -76,4 +94,12 @@ class NoLedger:
     def backups_expire_at(self, now: datetime) -> datetime | None:
         """Answer nothing."""
         del now
+        return None
+
+    def remember_policy(self, tenant_id: str, policy: RememberedPolicy) -> None:
+        """Remember nothing."""
+
+    def find_policy(self, tenant_id: str) -> RememberedPolicy | None:
+        """Answer nothing."""
+        del tenant_id
         return None

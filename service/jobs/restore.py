@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from service.audit.checkpoint import Witness, note_rewind
+from service.authoring.remember import bring_policy_forward
 from service.core.failpoints import hit
 from service.governance.backups.bring_in_line import InLine, bring_in_line
 from service.governance.backups.manifest import read_manifest, verify_files
@@ -66,6 +67,7 @@ class Restorer:
 
     def _bring_in_line(self, tenant_id: str, manifest: Manifest, restore_id: str) -> Restored:
         with self.units.write(tenant_id) as unit:
+            bring_policy_forward(unit)
             found: InLine = bring_in_line(manifest, restore_id, unit=unit)
         for erasure_id in found.erasures:
             self.eraser.run(tenant_id, erasure_id)

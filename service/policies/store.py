@@ -87,14 +87,15 @@ class PolicyStore:
             )
             self._session.flush()
 
-    def activate(self, version: str, *, after: int, now: datetime) -> int:
+    def activate(self, version: str, *, after: int, now: datetime, beyond: int = 0) -> int:
         """Make another kept version count, where revision `after` counts now; answer the new revision.
 
-        The caller holds the lock of activations: of two at once the second finds another revision.
+        It is larger than `beyond` too: in a record that was put back, the largest that anybody has seen. The
+        caller holds the lock of activations: of two at once the second finds another revision.
         """
         row = self._session.get_one(PolicyActiveRow, self._tenant_id, populate_existing=True)
         assert row.revision == after, "somebody activated without the lock"
-        row.version, row.revision, row.activated_at = version, after + 1, now
+        row.version, row.revision, row.activated_at = version, max(after, beyond) + 1, now
         self._session.add(row)
         self._session.flush()
         return row.revision

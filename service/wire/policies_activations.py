@@ -29,7 +29,7 @@ class ActivationAnswer(Answer):
     """
 
     id: str
-    kind: Literal["activate", "rollback"]
+    kind: Literal["activate", "rollback", "restore"]
     status: Literal["pending_second_person", "active", "superseded", "cancelled"]
     direction: str
     from_version: str
