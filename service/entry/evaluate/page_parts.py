@@ -42,7 +42,8 @@ def figure(name: str, title: str, says: str, drawing: str, *, height: int, numbe
     return (
         f"<figure>\n<figcaption><strong>{plain(title)}</strong>"
         f'<span class="soft">{plain(says)}</span></figcaption>\n'
+        f'<div class="wide" tabindex="0" role="region" aria-label="{plain(title)}: drawing">'
         f'<svg viewBox="0 0 720 {height}" role="img" aria-labelledby="{name}-title {name}-says">'
         f'<title id="{name}-title">{plain(title)}</title><desc id="{name}-says">{plain(says)}</desc>\n'
-        f"{drawing}</svg>\n<details><summary>The numbers</summary>\n{numbers}</details>\n</figure>\n"
+        f"{drawing}</svg></div>\n<details><summary>The numbers</summary>\n{numbers}</details>\n</figure>\n"
     )

@@ -121,7 +121,7 @@ def plot_differences(differ: Sequence[Difference], currency: str) -> str:
     rows: list[list[str]] = []
     y = 0.0
     for number, one in enumerate(differ, start=1):
-        y += ROW / 2
+        y += ROW * 0.8
         parts.append(note(f"{one.profile} less {one.against}", LEFT, y + 4))
         for key, name, times, form in names:
             interval = one.measures[key]

@@ -19,7 +19,7 @@ th:first-child,td:first-child,.words{text-align:left}.words{overflow-wrap:anywhe
 thead th{border-bottom:2px solid var(--soft)}tbody th{font-weight:600}
 figure{margin:1rem 0;padding:1rem;border:1px solid var(--line);border-radius:.5rem}
 figcaption{margin-bottom:.5rem}figcaption strong{display:block}
-svg{display:block;width:100%;height:auto;font:13px system-ui,sans-serif}
+svg{display:block;width:100%;min-width:34rem;height:auto;font:13px system-ui,sans-serif}
 svg text{fill:var(--ink);unicode-bidi:plaintext}svg .tick{fill:var(--soft);font-size:12px}
 svg .axis{stroke:var(--line)}svg .zero{stroke:var(--soft);stroke-dasharray:3 3}
 details{margin-top:.75rem}summary{cursor:pointer;color:var(--soft)}
