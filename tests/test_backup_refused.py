@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from service.governance.backups.model import (
     RestoreUnfinished,
 )
 from service.wiring import build_record
-from service.wiring_backup import build_restorer
+from service.wiring_backup import build_backup, build_restorer
 
 
 @pytest.fixture
@@ -110,6 +111,25 @@ def test_a_backup_that_fails_leaves_no_trace(world: BackupWorld) -> None:
 
     assert list((world.folder / "one").iterdir()) == []
     assert world.runtime.backups.list_all() == []
+
+
+def test_each_trail_says_that_a_copy_was_made_and_a_trail_that_fails_keeps_it_from_being(
+    world: BackupWorld,
+) -> None:
+    world.site.leave_traces()
+    world.back_up("one")
+    auditor = world.site.memories.of("auditor", "auditor-1")
+
+    def refuse(backup_id: str) -> None:
+        raise FailpointReached(backup_id)
+
+    with pytest.raises(FailpointReached):
+        replace(build_backup(world.runtime), announce=refuse)(world.folder / "two")
+
+    events = world.site.call("GET", "/audit?kind=backup", auditor)["items"]
+    [known] = build_backup(world.runtime).list_all()
+    assert [(event["action"], event["ref"]) for event in events] == [("record.copied", known.id)]
+    assert list((world.folder / "two").iterdir()) == []
 
 
 def test_a_backup_holds_no_key_and_says_what_it_holds(world: BackupWorld) -> None:

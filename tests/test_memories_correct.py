@@ -56,6 +56,12 @@ def test_the_id_stays_and_the_old_words_are_in_no_search_and_no_package(world: M
     answer = correct(world, memory, {"text": NEW, "reason": "changed my mind"})
 
     assert (answer["id"], answer["version"], answer["decision"]) == (memory, 2, "approved")
+    # Why is for the person, and for whom a class lets read old values: not for an agent.
+    told = [
+        world.call("GET", f"/memories/{memory}/history", who)["items"][-1]["reason"]
+        for who in (world.user, world.agent)
+    ]
+    assert told == ["changed my mind", None]
     assert world.search(world.agent) == [NEW]
     shown = world.call("POST", "/context-packages", world.agent, PACKAGE, expect=201)["rendered"]["text"]
     assert NEW in shown

@@ -11,7 +11,8 @@ from memories_world import MemoryWorld, memory_world
 from sqlmodel import select
 
 from service.core.database import Database
-from service.jobs.sweep_memories import SWEEP_EVERY, SweepMemories
+from service.governance.tables import ErasureRow
+from service.jobs.sweep_memories import SWEEP_EVERY, SweepMemories, destroy
 from service.jobs.system_unit import SystemUnits
 from service.memories.tables import MemoryRow, MemoryVersionRow
 
@@ -87,6 +88,21 @@ def test_what_has_ended_is_destroyed_when_its_class_keeps_it_no_longer(
     assert world.search(world.agent) == [NEW]
     assert world.site.count(MemoryVersionRow) == 1
     assert [item["id"] for item in world.call("GET", "/memories", world.user)["items"]] == [second]
+
+
+def test_what_another_process_destroyed_meanwhile_is_not_destroyed_again(
+    world: MemoryWorld, clock: FixedClock
+) -> None:
+    memory = world.propose(world.turn())["memory"]["id"]
+    clock.advance(days=365 + 31)
+    sweep(world)
+    runtime = world.site.runtime
+    units = SystemUnits(runtime.database, runtime.ciphers, runtime.tokens, runtime.clock, runtime.ids)
+
+    with units.write(world.site.tenants["acme"]) as unit:
+        destroy(memory, unit)
+
+    assert world.site.count(ErasureRow) == 1
 
 
 def test_what_is_held_stays_and_one_bad_row_stops_no_other(world: MemoryWorld, clock: FixedClock) -> None:

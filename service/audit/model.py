@@ -93,6 +93,7 @@ class Action(StrEnum):
     POLICY_ASKED = "policy.asked"
     POLICY_ACTIVATED = "policy.activated"
     POLICY_CANCELLED = "policy.cancelled"
+    RECORD_COPIED = "record.copied"
     RECORD_RESTORED = "record.restored"
     SUBJECT_EXPORTED = "subject.exported"
 

@@ -69,3 +69,24 @@ class TokenCounter(Protocol):
     def encoding_for_model(self, model: str) -> str:
         """Answer the encoding of a model's name. Raises `ModelUnknown`, `EncodingUnknown`."""
         ...
+
+
+class NoTokens:
+    """The counter of work that counts nothing: a vocabulary takes longer to load than most of it takes."""
+
+    encodings: frozenset[str] = frozenset()
+
+    def count(self, text: str, encoding: str = ESTIMATE_ENCODING) -> int:
+        """Raise `Invalid`."""
+        del text, encoding
+        raise Invalid("Nothing counts tokens here.")
+
+    def estimate_of(self, encoding: str) -> Estimate | None:
+        """Raise `Invalid`."""
+        del encoding
+        raise Invalid("Nothing counts tokens here.")
+
+    def encoding_for_model(self, model: str) -> str:
+        """Raise `Invalid`."""
+        del model
+        raise Invalid("Nothing counts tokens here.")

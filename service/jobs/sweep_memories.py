@@ -18,7 +18,7 @@ from service.governance.model import Held, Kind
 from service.identity.unit import Unit
 from service.jobs.system_unit import SystemUnits
 from service.memories.lapse import lapse_proposal, list_lapsed
-from service.memories.sweep import end_run_out, list_destroyable, list_run_out
+from service.memories.sweep import end_run_out, is_destroyable, list_destroyable, list_run_out
 
 SWEEP_EVERY: Final = timedelta(minutes=10)
 """How often each process looks at each tenant."""
@@ -51,7 +51,7 @@ class SweepMemories:
     def sweep(self, tenant_id: str) -> None:
         """Mark what has run out, begin to destroy what is kept no longer, and end what waited in vain."""
         self._each(tenant_id, _run_out, _end)
-        self._each(tenant_id, _destroyable, _destroy)
+        self._each(tenant_id, _destroyable, destroy)
         self._each(tenant_id, _lapsed, _lapse)
 
     def _each(self, tenant_id: str, listed: _List, act: _Act) -> None:
@@ -97,9 +97,12 @@ def _destroyable(unit: Unit, after: str) -> Sequence[str]:
     return list_destroyable(unit=unit, bundle=bundle_for_ending(unit), after=after, limit=_MEMORIES_AT_ONCE)
 
 
-def _destroy(memory_id: str, unit: Unit) -> None:
+def destroy(memory_id: str, unit: Unit) -> None:
+    """Begin to destroy a memory that its class keeps no longer; any other stays as it is."""
     # As if its person had asked: from every store, with a receipt, and never to come back from a copy.
     lock_deletions(unit)
+    if not is_destroyable(memory_id, unit=unit, bundle=bundle_for_ending(unit)):
+        return
     erasure = begin_erasure(Kind.MEMORY, memory_id, unit=unit)
     unit.stage("memory.deleted", item_id=memory_id)
     record(unit, Action.MEMORY_DESTROYED, kind="memory", ref=memory_id, erasure=erasure.id)

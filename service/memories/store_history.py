@@ -51,7 +51,7 @@ class HistoryStore:
     def list_versions(self, memory_id: str, *, caller: Caller, now: datetime) -> Sequence[HistoryEntry]:
         """Answer the versions of a memory that the caller may look at, oldest first; nothing of any other.
 
-        What an earlier one said is there only for whoever may read old values.
+        What an earlier one said, and why it was corrected, is there only for whoever may read old values.
         """
         if not is_id(memory_id):
             return []
@@ -67,12 +67,12 @@ class HistoryStore:
             .order_by(col(MemoryVersionRow.version))
         ).all()
         return [
-            self._entry(version, may_read=bool(may_read_old) or version.version == current)
+            self._entry(version, is_current=version.version == current, may_read_old=bool(may_read_old))
             for version, current, may_read_old in rows
         ]
 
-    def _entry(self, row: MemoryVersionRow, *, may_read: bool) -> HistoryEntry:
-        content, reason = self._words(row) if may_read else (None, None)
+    def _entry(self, row: MemoryVersionRow, *, is_current: bool, may_read_old: bool) -> HistoryEntry:
+        content, reason = self._words(row) if is_current or may_read_old else (None, None)
         return HistoryEntry(
             version=row.version,
             at=row.at,
@@ -80,7 +80,8 @@ class HistoryStore:
             act=row.act,
             validity=Validity(row.valid_from, row.valid_until),
             content=content,
-            reason=reason,
+            # Why something was corrected tells of what it said before, and no policy has judged these words.
+            reason=reason if may_read_old else None,
         )
 
     def _words(self, row: MemoryVersionRow) -> tuple[Content | None, str | None]:

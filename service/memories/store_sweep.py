@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import and_, func, or_
 from sqlmodel import Session, col, select
+from sqlmodel.sql.expression import SelectOfScalar
 
 from service.identity.unit import Unit
 from service.memories.model import MemoryStatus
@@ -81,6 +82,15 @@ class SweepStore:
 
         `kept_days` are those of each class; a class that is not in it keeps them for the usual time.
         """
+        query = self._destroyable(kept_days, now).where(MemoryRow.id > after)
+        return self._session.exec(query.order_by(MemoryRow.id).limit(limit)).all()
+
+    def is_destroyable(self, memory_id: str, kept_days: Mapping[str, int], *, now: datetime) -> bool:
+        """Say whether `list_destroyable` would answer this memory."""
+        query = self._destroyable(kept_days, now).where(MemoryRow.id == memory_id)
+        return self._session.exec(query).first() is not None
+
+    def _destroyable(self, kept_days: Mapping[str, int], now: datetime) -> SelectOfScalar[str]:
         # Nobody noted when an older release superseded something: then its own time counts.
         ended_at = func.coalesce(col(MemoryRow.ended_at), col(MemoryRow.expires_at))
         by_class = [
@@ -91,15 +101,9 @@ class SweepStore:
             col(MemoryRow.class_name).not_in(sorted(kept_days)),
             ended_at <= now - timedelta(days=KEEP_ENDED_DAYS),
         )
-        return self._session.exec(
-            select(MemoryRow.id)
-            .where(
-                MemoryRow.tenant_id == self._tenant_id,
-                MemoryRow.id > after,
-                col(MemoryRow.status).in_(_ENDED),
-                or_(*by_class, of_no_class),
-                ~is_held(self._tenant_id, now),
-            )
-            .order_by(MemoryRow.id)
-            .limit(limit)
-        ).all()
+        return select(MemoryRow.id).where(
+            MemoryRow.tenant_id == self._tenant_id,
+            col(MemoryRow.status).in_(_ENDED),
+            or_(*by_class, of_no_class),
+            ~is_held(self._tenant_id, now),
+        )

@@ -1,6 +1,6 @@
 """`sweep`: what has run out is marked so and leaves the index. Reading never waits for it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from service.audit.model import Action
 from service.audit.record import record
@@ -22,10 +22,12 @@ def list_destroyable(*, unit: Unit, bundle: Bundle, after: str, limit: int) -> S
 
     None that a legal hold restricts, and none that can still be taken back.
     """
-    kept_days = {
-        name: rule.expiry.keep_ended_days for name, rule in bundle.classes.items() if rule.expiry is not None
-    }
-    return SweepStore.of(unit).list_destroyable(kept_days, now=unit.now, after=after, limit=limit)
+    return SweepStore.of(unit).list_destroyable(_kept_days(bundle), now=unit.now, after=after, limit=limit)
+
+
+def is_destroyable(memory_id: str, *, unit: Unit, bundle: Bundle) -> bool:
+    """Say whether `list_destroyable` would answer a memory: another process may have been faster."""
+    return SweepStore.of(unit).is_destroyable(memory_id, _kept_days(bundle), now=unit.now)
 
 
 def end_run_out(memory_id: str, *, unit: Unit) -> None:
@@ -37,3 +39,9 @@ def end_run_out(memory_id: str, *, unit: Unit) -> None:
     store.set_status(memory_id, MemoryStatus.EXPIRED, ended_at=locked.expires_at)
     unit.stage("memory.deleted", item_id=memory_id)
     record(unit, Action.MEMORY_EXPIRED, kind="memory", ref=memory_id)
+
+
+def _kept_days(bundle: Bundle) -> Mapping[str, int]:
+    return {
+        name: rule.expiry.keep_ended_days for name, rule in bundle.classes.items() if rule.expiry is not None
+    }

@@ -8,10 +8,10 @@ from typing import Final, TypeVar
 from sqlmodel import Session
 
 from service.core.clock import Clock, system_clock
-from service.core.errors import Forbidden, Invalid, Unauthenticated
+from service.core.errors import Forbidden, Unauthenticated
 from service.core.ids import IdSource, new_id
 from service.core.paging import PAGE_ITEMS_MAX, Page, PageRequest, page_request
-from service.core.tokens import ESTIMATE_ENCODING, Estimate
+from service.core.tokens import NoTokens
 from service.identity.authenticate import authenticate
 from service.identity.matrix import SCOPES_BY_ROLE
 from service.identity.model import Caller, Role, Tenant
@@ -23,24 +23,6 @@ from service.wiring import Record, build_record
 _PRINCIPAL: Final = "command-line"
 
 Item = TypeVar("Item")
-
-
-class _NoTokens:
-    """The counter of commands that count nothing: a vocabulary takes longer to load than they take."""
-
-    encodings: frozenset[str] = frozenset()
-
-    def count(self, text: str, encoding: str = ESTIMATE_ENCODING) -> int:
-        del text, encoding
-        raise Invalid("This command counts no tokens.")
-
-    def estimate_of(self, encoding: str) -> Estimate | None:
-        del encoding
-        raise Invalid("This command counts no tokens.")
-
-    def encoding_for_model(self, model: str) -> str:
-        del model
-        raise Invalid("This command counts no tokens.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +71,7 @@ class Registry:
             now=self.clock(),
             ids=self.ids,
             cipher=self.record.ciphers.for_tenant(tenant_id),
-            tokens=_NoTokens(),
+            tokens=NoTokens(),
             ledger=self.record.ledger,
         )
 

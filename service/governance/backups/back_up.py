@@ -6,7 +6,7 @@ since it is made from the record.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -42,6 +42,8 @@ class BackUp:
     signer: Signer
     clock: Clock
     ids: IdSource
+    announce: Callable[[str], None]
+    """Called with the backup's id before its first row is read. What it raises keeps it from being made."""
 
     def __call__(self, folder: Path, *, keep_days: int = KEEP_DAYS_DEFAULT) -> Manifest:
         """Write a backup into a folder that is new or empty, beside whoever works with the record.
@@ -54,8 +56,9 @@ class BackUp:
         folder.mkdir(parents=True, exist_ok=True, mode=_PRIVATE_FOLDER)
         if any(folder.iterdir()):
             raise FolderNotEmpty
-        at = self.clock()
-        backup = Backup(self.ids(), at, at + timedelta(days=keep_days), os.fspath(folder.resolve()))
+        at, backup_id = self.clock(), self.ids()
+        self.announce(backup_id)
+        backup = Backup(backup_id, at, at + timedelta(days=keep_days), os.fspath(folder.resolve()))
         self.registry.register(backup)
         try:
             revision, tables = copy_tables(self.database, self.schema, folder)
