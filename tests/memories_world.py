@@ -1,12 +1,12 @@
 """A site with the default policy, a person, their agent and turns to cite, for tests of memories."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from conftest import FixedClock
 from http_support import TENANT, Site, open_site
 
 from service.core.database import Database
@@ -96,7 +96,7 @@ class MemoryWorld:
 
 @contextmanager
 def memory_world(
-    database: Database, folder: Path, clock: FixedClock, *, changes: dict[str, str] | None = None
+    database: Database, folder: Path, clock: Callable[[], datetime], *, changes: dict[str, str] | None = None
 ) -> Iterator[MemoryWorld]:
     with open_site(database, folder, clock) as site:
         yield MemoryWorld(site, changes or {})

@@ -17,7 +17,7 @@ Fields = Mapping[str, object]
 def answer(fields: Fields, *, as_json: bool) -> None:
     """Print one thing: its fields, each on a line."""
     if as_json:
-        _print_json(fields)
+        print_json(fields)
         return
     width = max(map(len, fields))
     for name, value in fields.items():
@@ -27,7 +27,7 @@ def answer(fields: Fields, *, as_json: bool) -> None:
 def answer_list(items: Sequence[Fields], *, as_json: bool, columns: Sequence[str] | None = None) -> None:
     """Print many things: `{"items": […]}`, or a table of some of their fields (`columns`; all without)."""
     if as_json:
-        _print_json({"items": list(items)})
+        print_json({"items": list(items)})
         return
     if not items:
         typer.echo("none")
@@ -46,12 +46,18 @@ def answer_list(items: Sequence[Fields], *, as_json: bool, columns: Sequence[str
     Console(markup=False, highlight=False).print(table)
 
 
+def say(sentence: str) -> None:
+    """Say something on standard output: for answers that are no table."""
+    typer.echo(_harmless(sentence))
+
+
 def note(sentence: str) -> None:
     """Say something beside the answer, on standard error."""
     typer.echo(_harmless(sentence), err=True)
 
 
-def _print_json(document: Fields) -> None:
+def print_json(document: Fields) -> None:
+    """Print one JSON document on standard output."""
     sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
 
 

@@ -12,6 +12,8 @@ POLICY_COMMANDS: Final = MappingProxyType(
         "lint": "service.entry.cli.policy:lint",
         "test": "service.entry.cli.policy_test:run_tests",
         "schema": "service.entry.cli.policy:schema",
+        "diff": "service.entry.cli.policy_plan:diff",
+        "simulate": "service.entry.cli.policy_plan:simulate",
         "activate": "service.entry.cli.policy_activate:activate",
         "approve": "service.entry.cli.policy_activate:approve",
         "cancel": "service.entry.cli.policy_activate:cancel",

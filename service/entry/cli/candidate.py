@@ -1,0 +1,55 @@
+"""A candidate bundle as commands take it: a folder, and what is wrong with it where it is none."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from service.entry.cli.output import print_json, say
+from service.policies.findings import BundleInvalid
+from service.policies.load import load_bundle
+from service.policies.model import Bundle
+from service.policies.read_folder import read_folder
+
+Folder = Annotated[
+    Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="The candidate's folder.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A bundle that was read, and its files' text by path."""
+
+    bundle: Bundle
+    files: Mapping[str, str]
+
+
+def read_candidate(folder: Path, *, as_json: bool) -> Candidate:
+    """Answer the bundle in a folder; where it has errors print each with its place and exit with 1."""
+    try:
+        files = read_folder(folder)
+        return Candidate(load_bundle(files), files)
+    except BundleInvalid as fault:
+        _print_findings(folder, fault, as_json=as_json)
+        raise typer.Exit(1) from None
+
+
+def _print_findings(folder: Path, fault: BundleInvalid, *, as_json: bool) -> None:
+    if not as_json:
+        for finding in fault.findings:
+            say(f"{folder}/{finding}" if finding.file else f"{folder}: {finding.message}")
+        return
+    findings = [
+        {
+            "file": finding.file,
+            "line": finding.place.line,
+            "column": finding.place.column,
+            "severity": finding.severity.value,
+            "code": finding.code,
+            "message": finding.message,
+        }
+        for finding in fault.findings
+    ]
+    print_json({"valid": False, "version": None, "findings": findings})
