@@ -9,9 +9,9 @@ from typing import Any, Final
 import pytest
 
 from service.identity.model import Role
-from service.policies.given import GivenProposal
 from service.policies.conditions import CONDITION_CHARACTERS_MAX, ConditionInvalid, read_condition
 from service.policies.evaluate import judge_proposal
+from service.policies.given import GivenProposal
 from service.policies.load import inspect_files, load_bundle
 from service.policies.model import Bundle
 from service.policies.read_folder import read_folder
@@ -69,7 +69,7 @@ def _judge(bundle: Bundle, given: dict[str, Any], **changes: Any) -> Any:
         ("(" * 1_000 + "true" + ")" * 1_000, "characters"),
         ("(" * 500 + "true" + ")" * 500, "nested too deep"),
         ("true || " * 400 + "true", "characters"),
-        ("sources.all(a, sources.all(b, sources.all(c, sources.all(d, true))))", "at most 3 times"),
+        ("sources.all(a, sources.all(b, sources.all(c, sources.all(d, d.own))))", "20000 are the most"),
         ("text.size() > 3", "`text` is not known here"),
         ("\ud800", "cannot be read"),
     ],

@@ -7,6 +7,7 @@ from typing import Final
 from service.policies.findings import Finding, Place
 
 FILE_BYTES_MAX: Final = 256 * 1024
+BUNDLE_BYTES_MAX: Final = 2 * 1024 * 1024
 
 _REFUSED: Final = (
     ("byte_order_mark", re.compile("\ufeff"), "a byte order mark: save as UTF-8 without it"),

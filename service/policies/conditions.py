@@ -12,16 +12,14 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
+from service.policies.condition_steps import STEPS_MAX, measure
 from service.policies.condition_types import ENVIRONMENT, FACTS, SOURCE_FIELDS, answers_yes_or_no, type_name
 from service.policies.findings import nearest
 
 CONDITION_CHARACTERS_MAX: Final = 2_000
-MACROS_MAX: Final = 3
-"""Each walks a list of at most 20 sources or 14 kinds of findings: nested, that is 8,000 steps at most."""
 _READ_MAX: Final = 2_048
 
 _ERROR: Final = re.compile(r"ERROR: <input>:(\d+):(\d+): ([^\n]*)")
-_MACRO: Final = re.compile(r"\.\s*(all|exists|exists_one|filter|map|transformList)\s*\(")
 _UNDECLARED: Final = re.compile(r"undeclared reference to '([^']*)'")
 _UNDEFINED: Final = re.compile(r"undefined field '([^']*)'")
 _OF_NUMBERS: Final = re.compile(r"\(double, int\)|\(int, double\)")
@@ -67,15 +65,24 @@ def read_condition(text: str) -> Condition:
     """
     if len(text) > CONDITION_CHARACTERS_MAX:
         raise ConditionInvalid(f"a condition has at most {CONDITION_CHARACTERS_MAX} characters")
-    if len(_MACRO.findall(text)) > MACROS_MAX:
-        raise ConditionInvalid(f"a condition walks lists at most {MACROS_MAX} times: make it two rules")
     try:
         expression = ENVIRONMENT.compile(text)
     except Exception as fault:  # noqa: BLE001 - the library raises plain errors for whatever it refuses
         raise _invalid(str(fault)) from None
+    if (work := measure(text)).steps > STEPS_MAX:
+        raise ConditionInvalid(
+            f"this may take {work.steps} steps for one proposal, and {STEPS_MAX} are the most:"
+            " walk lists less deep, join less, or make it two rules",
+            *_line_and_column(text, work.position),
+        )
     if not answers_yes_or_no(expression):
         raise ConditionInvalid(f"this answers {type_name(expression)}: a condition answers true or false")
     return Condition(text, expression)
+
+
+def _line_and_column(text: str, position: int) -> tuple[int, int]:
+    before = text[:position]
+    return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
 
 
 def _invalid(fault: str) -> ConditionInvalid:

@@ -14,6 +14,10 @@ MAPPED_SECTIONS: Final = (
 )  # fmt: skip
 
 
+_ANY_KIND: Final = ""
+"""Not the name of a kind: under it stands the first rule of a prefix, whatever its kinds."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """One valid YAML file: where everything stands, and what it says."""
@@ -64,15 +68,18 @@ def _defined_twice(files: Sequence[SourceFile]) -> Iterator[Finding]:
 
 def _alike_sources(files: Sequence[SourceFile]) -> Iterator[Finding]:
     """Two rules of one prefix must not both fit: which one counts would be chance."""
-    seen: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    first_of_kind: dict[tuple[str, str | None], str] = {}
     for file in files:
         for name, rule in file.content.sources.items():
-            alike = seen.setdefault(rule.uri_prefix.casefold(), [])
-            for other, kinds in alike:
-                if not kinds or not rule.kinds or set(kinds) & set(rule.kinds):
-                    message = f"source `{other}` covers the same addresses and kinds: keep one"
-                    yield file.finding("ambiguous_source", message, "sources", name, "uri_prefix")
-            alike.append((name, rule.kinds))
+            prefix = rule.uri_prefix.casefold()
+            # `None` stands for every kind, and a rule of no kind for any that came before.
+            asked = (None, *rule.kinds) if rule.kinds else (None, _ANY_KIND)
+            others = (first_of_kind.get((prefix, kind)) for kind in asked)
+            if (other := next((one for one in others if one is not None), None)) is not None:
+                message = f"source `{other}` covers the same addresses and kinds: keep one"
+                yield file.finding("ambiguous_source", message, "sources", name, "uri_prefix")
+            for kind in (*(rule.kinds or (None,)), _ANY_KIND):
+                first_of_kind.setdefault((prefix, kind), name)
 
 
 def _undeclared_in_classes(file: SourceFile, purposes: set[str], sources: set[str]) -> Iterator[Finding]:

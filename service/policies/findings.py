@@ -4,8 +4,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
+from heapq import nlargest
+from itertools import takewhile
+from typing import Final
 
 from service.core.errors import Invalid
+
+FINDINGS_MAX: Final = 500
+"""So many errors, and so many warnings, are reported of a bundle."""
+_NAMED_MAX: Final = 30
+_COMPARED_MAX: Final = 100
 
 
 class Severity(StrEnum):
@@ -70,14 +78,44 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     )
 
 
+def at_most(findings: Iterable[Finding], most: int = FINDINGS_MAX) -> tuple[Finding, ...]:
+    """Answer the first `most` errors and the first `most` warnings: no number of warnings hides an error."""
+    kept: dict[Severity, list[Finding]] = {severity: [] for severity in Severity}
+    for finding in findings:
+        if len(kept[finding.severity]) < most:
+            kept[finding.severity].append(finding)
+        if len(kept[Severity.ERROR]) >= most:
+            break
+    return (*kept[Severity.ERROR], *kept[Severity.WARNING])
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Answer a hint for a word that is not known: the nearest that is, else all of them."""
+    """Answer a hint for a word that is not known: the nearest that is, else those that are."""
     names = sorted(known)
     # Longer words than any known one would only cost time.
-    close = get_close_matches(word[:100], names, n=1, cutoff=0.6)
+    wanted = word[:100]
+    close = get_close_matches(wanted, _likeliest(wanted, names), n=1, cutoff=0.6)
     if close:
         return f"did you mean `{close[0]}`?"
-    return f"known here: {', '.join(names)}" if names else "nothing is known here"
+    if not names:
+        return "nothing is known here"
+    more = f" and {len(names) - _NAMED_MAX} more" if len(names) > _NAMED_MAX else ""
+    return f"known here: {', '.join(names[:_NAMED_MAX])}{more}"
+
+
+def _likeliest(word: str, names: list[str]) -> list[str]:
+    """Answer the names worth a comparison: all of a few, else those that begin as the word does.
+
+    Comparing one word with thousands takes a tenth of a second, and a bundle may have thousands of each.
+    """
+    if len(names) <= _COMPARED_MAX:
+        return names
+    return nlargest(_COMPARED_MAX, names, key=lambda name: _alike_at_first(word, name))
+
+
+def _alike_at_first(word: str, name: str) -> int:
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(word, name, strict=False))
+    return sum(1 for _ in pairs)
 
 
 def shorten(text: str, characters_max: int = 100) -> str:

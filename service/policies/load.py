@@ -7,16 +7,26 @@ from typing import Any, Final
 
 from service.core.hashing import hash_json
 from service.policies.cases import CaseFile
-from service.policies.characters import check_text
+from service.policies.characters import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, check_text
 from service.policies.cross_check import MAPPED_SECTIONS, SourceFile, check_parts
 from service.policies.file_model import BundleFile
-from service.policies.findings import BundleInvalid, Finding, Place, Severity, in_order, shorten
+from service.policies.findings import (
+    FINDINGS_MAX,
+    BundleInvalid,
+    Finding,
+    Place,
+    Severity,
+    at_most,
+    in_order,
+    shorten,
+)
 from service.policies.model import Bundle, Guards, Stopping
 from service.policies.read_yaml import read_yaml
 from service.policies.validate_file import check_file
 
-BUNDLE_BYTES_MAX: Final = 2 * 1024 * 1024
 BUNDLE_FILES_MAX: Final = 200
+BUNDLE_VALUES_MAX: Final = 40_000
+"""So many keys and values stand in all files of a bundle together."""
 _PATH: Final = re.compile(
     r"instructions/[a-z0-9][a-z0-9_-]{0,63}\.md"
     r"|([a-z0-9][a-z0-9_-]{0,63}/){0,3}[a-z0-9][a-z0-9_-]{0,63}\.yaml"
@@ -50,9 +60,12 @@ def inspect_files(files: Mapping[str, str]) -> Inspection:
         return Inspection(None, too_much, {})
     reading = _Reading()
     for path in sorted(files):
+        # Of so much that is wrong, what else is wrong would take long to tell and help nobody.
+        if len(reading.findings) >= FINDINGS_MAX or reading.count > BUNDLE_VALUES_MAX:
+            break
         reading.take(path, files[path])
     if not reading.findings:
-        reading.findings.extend(check_parts(reading.sources, reading.instructions))
+        reading.findings.extend(at_most(check_parts(reading.sources, reading.instructions)))
     findings = in_order(reading.findings)
     if any(finding.severity is Severity.ERROR for finding in findings):
         return Inspection(None, findings, {})
@@ -64,10 +77,14 @@ def _check_sizes(files: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding(
             "", Place(), "too_many_files", f"{len(files)} files: a bundle has at most {BUNDLE_FILES_MAX}"
         )
-    size_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in files.values())
-    if size_bytes > BUNDLE_BYTES_MAX:
-        message = f"{size_bytes} bytes: a bundle has at most {BUNDLE_BYTES_MAX}"
-        yield Finding("", Place(), "bundle_too_large", message)
+    sizes = {path: len(text.encode("utf-8", "surrogatepass")) for path, text in files.items()}
+    if (size_bytes := sum(sizes.values())) > BUNDLE_BYTES_MAX:
+        largest = max(sizes, key=lambda path: sizes[path])
+        message = (
+            f"the bundle has {size_bytes} bytes, {sizes[largest]} of them in this file: "
+            f"{BUNDLE_BYTES_MAX} are the most, and {FILE_BYTES_MAX} for a file"
+        )
+        yield Finding(shorten(largest), Place(), "bundle_too_large", message)
     if not any(path.endswith(".yaml") and not path.startswith(_TESTS) for path in files):
         yield Finding("", Place(), "no_files", "no policy file: a bundle has at least one `.yaml`")
 
@@ -82,6 +99,7 @@ class _Reading:
     cases: dict[str, CaseFile] = field(default_factory=dict)
     case_places: dict[str, tuple[Place, ...]] = field(default_factory=dict)
     canonical: dict[str, object] = field(default_factory=dict)
+    count: int = 0
 
     def take(self, path: str, text: str) -> None:
         """Read one file."""
@@ -95,12 +113,19 @@ class _Reading:
             self.findings.extend(check_text(path, text, tabs_allowed=True))
             if not text.strip():
                 self.findings.append(Finding(path, Place(), "empty", "an empty file: remove it"))
-            self.instructions[path] = self.canonical[path] = text
+            # Editors on Windows end lines otherwise. That is no other instruction.
+            self.instructions[path] = self.canonical[path] = text.replace("\r\n", "\n")
         else:
             self._take_yaml(path, text)
 
     def _take_yaml(self, path: str, text: str) -> None:
         document, faults = read_yaml(path, text)
+        self.count += len(document.keys) + len(document.values)
+        if not faults and self.count > BUNDLE_VALUES_MAX:
+            message = (
+                f"more than {BUNDLE_VALUES_MAX} keys and values up to this file: make the bundle smaller"
+            )
+            faults = (Finding(path, Place(), "too_many_values", message),)
         if faults:
             self.findings.extend(faults)
             return

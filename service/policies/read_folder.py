@@ -1,10 +1,12 @@
 """Reads a bundle's folder into text by path, refusing what is no plain UTF-8 file inside it."""
 
+import os
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from service.policies.characters import FILE_BYTES_MAX
+from service.policies.characters import BUNDLE_BYTES_MAX, FILE_BYTES_MAX
 from service.policies.findings import BundleInvalid, Finding, Place, in_order
 
 _FILES_MAX: Final = 1_000
@@ -18,6 +20,7 @@ def read_folder(folder: Path) -> Mapping[str, str]:
     """
     files: dict[str, str] = {}
     findings: list[Finding] = []
+    size_bytes = 0
     if not folder.is_dir():
         raise BundleInvalid([Finding(folder.name, Place(), "no_folder", "there is no such folder")])
     for path in _list_files(folder):
@@ -26,8 +29,13 @@ def read_folder(folder: Path) -> Mapping[str, str]:
         text = _read(path, name)
         if isinstance(text, Finding):
             findings.append(text)
-        else:
-            files[name] = text
+            continue
+        files[name] = text
+        size_bytes += len(text)
+        if size_bytes > BUNDLE_BYTES_MAX:
+            message = f"the files up to this one are larger than {BUNDLE_BYTES_MAX} bytes together"
+            findings.append(Finding(name, Place(), "bundle_too_large", message))
+            break
     if findings:
         raise BundleInvalid(in_order(findings))
     return files
@@ -37,7 +45,7 @@ def _list_files(folder: Path) -> Iterator[Path]:
     waiting = [folder]
     seen = 0
     while waiting:
-        for path in sorted(waiting.pop().iterdir()):
+        for path in _entries(waiting.pop(), folder):
             seen += 1
             if seen > _FILES_MAX:
                 raise BundleInvalid([Finding("", Place(), "too_many_files", f"more than {_FILES_MAX} files")])
@@ -49,16 +57,42 @@ def _list_files(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def _read(path: Path, name: str) -> str | Finding:
-    if path.is_symlink() or not path.is_file():
-        return Finding(name, Place(), "not_a_file", "a link or device: put the file itself here")
-    if (size_bytes := path.stat().st_size) > FILE_BYTES_MAX:
-        message = f"{size_bytes} bytes: a file has at most {FILE_BYTES_MAX}, split it"
-        return Finding(name, Place(), "file_too_large", message)
+def _entries(inner: Path, folder: Path) -> list[Path]:
     try:
-        content = path.read_bytes()
+        return sorted(inner.iterdir())
     except OSError as fault:
-        return Finding(name, Place(), "unreadable", f"cannot be read ({type(fault).__name__})")
+        name = inner.relative_to(folder).as_posix()
+        raise BundleInvalid([_unreadable(name, fault)]) from None
+
+
+def _unreadable(name: str, fault: OSError) -> Finding:
+    return Finding(name, Place(), "unreadable", f"cannot be read ({type(fault).__name__})")
+
+
+def _read(path: Path, name: str) -> str | Finding:
+    try:
+        # Neither a link is followed nor a pipe waited for, whatever takes the file's place meanwhile.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as fault:
+        if path.is_symlink() or not path.is_file():
+            return _not_a_file(name)
+        return _unreadable(name, fault)
+    with os.fdopen(descriptor, "rb") as file:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            return _not_a_file(name)
+        content = file.read(FILE_BYTES_MAX + 1)
+    if len(content) > FILE_BYTES_MAX:
+        message = f"{max(about.st_size, len(content))} bytes: a file has at most {FILE_BYTES_MAX}, split it"
+        return Finding(name, Place(), "file_too_large", message)
+    return _decode(content, name)
+
+
+def _not_a_file(name: str) -> Finding:
+    return Finding(name, Place(), "not_a_file", "a link or device: put the file itself here")
+
+
+def _decode(content: bytes, name: str) -> str | Finding:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as fault:

@@ -28,6 +28,8 @@ from service.policies.scalars import Ambiguous, Scalar, read_plain
 DEPTH_MAX: Final = 32
 FINDINGS_MAX: Final = 100
 """So many findings are reported of one file; reading ends there."""
+VALUES_MAX: Final = 20_000
+"""So many keys and values stand in one file; more would keep everybody waiting for a second or longer."""
 
 Path = tuple[str | int, ...]
 """Where a value stands in a file: keys and list positions from the top."""
@@ -110,6 +112,7 @@ class _Reader:
     keys: dict[Path, Place] = field(default_factory=dict)
     values: dict[Path, Place] = field(default_factory=dict)
     documents: int = 0
+    count: int = 0
 
     def add(self, place: Place, code: str, message: str) -> None:
         """Note a fault and go on, unless there are so many that more would help nobody."""
@@ -184,6 +187,7 @@ class _Reader:
             first = self.keys[path].line
             self.add(place, "duplicate_key", f"`{shorten(key)}` stands on line {first} already: keep one")
         self.keys.setdefault(path, place)
+        self.count += 1
         top.key = key
 
     def _attach(self, value: Value, place: Place) -> Path:
@@ -201,6 +205,9 @@ class _Reader:
                 top.container[top.key] = value
                 top.key = None
         self.values[path] = place
+        self.count += 1
+        if self.count > VALUES_MAX:
+            self.stop(place, "too_many_values", f"more than {VALUES_MAX} keys and values: split the file")
         return path
 
 

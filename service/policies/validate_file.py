@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
+from unicodedata import name as letter_name
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -44,13 +45,8 @@ def check_file(document: Document, model: type[Model]) -> Checked[Model]:
 
 def _without_echoes(errors: list[ErrorDetails]) -> list[ErrorDetails]:
     """Leave out that a list is too short where it is so only because what stands in it has faults."""
-    places = [tuple(error["loc"]) for error in errors]
-    return [
-        error
-        for error, place in zip(errors, places, strict=True)
-        if error["type"] != "too_short"
-        or not any(len(other) > len(place) and other[: len(place)] == place for other in places)
-    ]
+    faulty = {error["loc"][:length] for error in errors for length in range(len(error["loc"]))}
+    return [error for error in errors if error["type"] != "too_short" or error["loc"] not in faulty]
 
 
 def _with_names(
@@ -82,7 +78,8 @@ def _finding(error: ErrorDetails, document: Document, model: type[BaseModel]) ->
             return _missing(document, path, str(location[-1]), model)
         case "extra_forbidden":
             known = properties_at(file_schema(model), path[:-1])
-            message = f"`{shorten(str(path[-1]))}` is not known here: {nearest(str(path[-1]), known)}"
+            word = str(path[-1])
+            message = f"`{shorten(word)}` is not known here: {nearest(word, known)}{_look_alikes(word)}"
             return Finding(document.file, document.place_of(path, of_key=True), _UNKNOWN_KEY, message)
         case "condition":
             return Finding(document.file, _place_inside(error, document, path), "condition", error["msg"])
@@ -92,6 +89,13 @@ def _finding(error: ErrorDetails, document: Document, model: type[BaseModel]) ->
     of_key = bool(location) and location[-1] == "[key]"
     place = document.place_of(path, of_key=of_key)
     return Finding(document.file, place, "bad_key" if of_key else "bad_value", _wrong_value(error))
+
+
+def _look_alikes(word: str) -> str:
+    """Name letters that no key has: some look like one that it has."""
+    foreign = [letter for letter in word if not letter.isascii()][:3]
+    named = ", ".join(f"U+{ord(letter):04X} {letter_name(letter, 'without a name')}" for letter in foreign)
+    return f" It holds {named}." if named else ""
 
 
 def _place_inside(error: ErrorDetails, document: Document, path: Path) -> Place:
