@@ -70,6 +70,18 @@ def test_invisible_tags_are_removed_and_flags_stay() -> None:
     assert strip_tag_characters("") == ""
 
 
+def test_the_rest_of_the_tags_plane_and_selectors_that_select_nothing_are_removed() -> None:
+    bytes_as_selectors = "".join(chr(0xE0100 + byte) for byte in b"obey")
+
+    assert strip_tag_characters(f"a{bytes_as_selectors}b") == f"a{bytes_as_selectors[0]}b"
+    assert strip_tag_characters("a\ufe0f\ufe00\ufe0eb") == "a\ufe0fb"
+    assert strip_tag_characters("a\U000e0080\U000e01f0\U000e0fffb") == "ab"
+    assert (
+        strip_tag_characters("\u845b\U000e0100 1\ufe0f\u20e3 \u2764\ufe0f")
+        == "\u845b\U000e0100 1\ufe0f\u20e3 \u2764\ufe0f"
+    )
+
+
 def test_a_flag_hides_no_other_tags() -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
 

@@ -6,6 +6,7 @@ import regex
 
 _GRAPHEME: Final = regex.compile(r"\X")
 _TAG_BYTES: Final = "\U000e0000".encode()[:2]
+_SELECTOR_BYTES: Final = "\ufe00".encode()[:2]
 _SURROGATE: Final = regex.compile("[\ud800-\udfff]")
 
 _SURE_BOUNDARY: Final = regex.compile(
@@ -25,8 +26,14 @@ _FLAG_TAGS: Final = "|".join(
     "".join(chr(0xE0000 + ord(letter)) for letter in region) for region in ("gbeng", "gbsct", "gbwls")
 )
 _TAG: Final = regex.compile(
-    # A flag is a black one, the tags of its region and the closing tag. Other tags behind it are hidden text.
-    f"(\U0001f3f4(?:{_FLAG_TAGS})\U000e007f)|[\U000e0000-\U000e007f]"
+    # A flag is a black one, the tags of its region and the closing tag. Other tags behind it are hidden text,
+    # and so is whatever else of the plane is never drawn; its variation selectors are.
+    f"(\U0001f3f4(?:{_FLAG_TAGS})\U000e007f)|[\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
+)
+_SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_SURPLUS: Final = regex.compile(
+    # One selector chooses how the character before it is drawn; a second in a row chooses nothing.
+    f"(?<=[{_SELECTORS}])[{_SELECTORS}]+"
 )
 
 
@@ -59,19 +66,23 @@ def cut_at_grapheme(text: str, end: int) -> int:
 
 
 def strip_tag_characters(text: str) -> str:
-    """Answer `text` without the Unicode tag block, which is invisible to people and read by models.
+    """Answer `text` without what is invisible to people and read by models.
 
-    The flags of England, Scotland and Wales are spelt with that block after U+1F3F4; those are kept.
+    That is the Unicode tag block and the unassigned rest of its plane, and variation selectors beyond the
+    first. The flags of England, Scotland and Wales are spelt with tags after U+1F3F4; those are kept.
     """
-    # Looking for the bytes that all of the block begin with costs a fiftieth of the expression.
-    if _TAG_BYTES not in text.encode(errors="surrogatepass"):
+    if text.isascii():
         return text
-    return _TAG.sub(r"\1", text)
+    # Looking for the bytes that all of the plane begin with costs a fiftieth of the expression.
+    raw = text.encode(errors="surrogatepass")
+    if _TAG_BYTES in raw:
+        text = _TAG.sub(r"\1", text)
+    return _SURPLUS.sub("", text) if _TAG_BYTES in raw or _SELECTOR_BYTES in raw else text
 
 
 def find_tag_runs(text: str) -> list[tuple[int, int]]:
-    """Answer start and end of each run of Unicode tag characters that is no part of a flag."""
-    if _TAG_BYTES not in text.encode(errors="surrogatepass"):
+    """Answer start and end of each run of invisible characters of the tags' plane outside a flag."""
+    if text.isascii() or _TAG_BYTES not in text.encode(errors="surrogatepass"):
         return []
     runs: list[tuple[int, int]] = []
     for tag in _TAG.finditer(text):
