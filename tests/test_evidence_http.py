@@ -61,6 +61,7 @@ def test_a_text_is_kept_read_and_found_with_its_provenance(site: Site) -> None:
         "limited": None,
         "tokens": kept["tokens"],
         "chunks": 1,
+        "flags": [],
     }
     read = site.client.get(f"/v1/evidence/{kept['id']}", headers=registrar).json()
     assert (read["text"], read["truncated"], read["readers"]) == (sent["text"], None, ["project:alpha"])

@@ -7,6 +7,7 @@ from service.core.idempotency import IdempotencyStore
 from service.core.lineage import Node
 from service.core.quarantined import Quarantined
 from service.evidence.cut import cut
+from service.evidence.flags import flags_of
 from service.evidence.model import Head, Kept, NewEvidence, SupersedeRefused
 from service.evidence.ports import Chunker
 from service.evidence.prepare import Prepared, prepare
@@ -123,6 +124,7 @@ class _Keeper:
             tokens=head.tokens,
             chunks=head.chunks,
             is_new=False,
+            flags=flags_of(new),
         )
 
     def _supersede_fault(
@@ -173,4 +175,5 @@ class _Keeper:
             tokens=sum(piece.tokens for piece in pieces),
             chunks=len(pieces),
             is_new=True,
+            flags=rows.flags,
         )

@@ -148,6 +148,8 @@ class Kept:
     tokens: int
     chunks: int
     is_new: bool
+    flags: tuple[str, ...] = ()
+    """What readers of it should know (see `flags.Flag`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,7 @@ class Evidence:
     created_by: str
     quarantined: bool = False
     """Whether a quarantine keeps it out of every search, package and ordinary reading."""
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +229,7 @@ class EvidencePassage:
     fresh_until: datetime | None
     stale: bool
     sha256: str
+    flags: tuple[str, ...] = ()
 
     @property
     def evidence_id(self) -> str:

@@ -21,6 +21,11 @@ class VersionRows:
         self._seal = EvidenceSeal(unit.cipher, evidence_id, version)
         self._key: Values = {"evidence_id": evidence_id, "version": version}
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What readers of the text should know."""
+        return self._header.flags
+
     def item(self, uri_key: str) -> Values:
         """Answer the item's own row."""
         return {

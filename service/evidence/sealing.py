@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from service.core.cipher import Cipher
+from service.evidence.flags import flags_of
 from service.evidence.model import Group, NewEvidence
 
 
@@ -18,13 +19,19 @@ class Header:
     title: str
     group: tuple[str, str] | None
     subjects: tuple[str, ...]
+    flags: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, new: NewEvidence) -> "Header":
         """Take the header out of what was handed in."""
         group = (new.group.id, new.group.title) if new.group else None
         return cls(
-            new.source.uri, new.source.source_version, new.title, group, tuple(sorted(set(new.subjects)))
+            new.source.uri,
+            new.source.source_version,
+            new.title,
+            group,
+            tuple(sorted(set(new.subjects))),
+            flags_of(new),
         )
 
     def group_at(self, sequence: int | None) -> Group | None:
@@ -43,13 +50,15 @@ class EvidenceSeal:
 
     def header(self, header: Header) -> bytes:
         """Seal the header under the keys of those whom it names."""
-        parts = [header.uri, header.source_version, header.title, header.group, header.subjects]
+        parts = [header.uri, header.source_version, header.title, header.group, header.subjects, header.flags]
         return self._seal(json.dumps(parts, ensure_ascii=False), header.subjects, "header")
 
     def open_header(self, sealed: bytes) -> Header:
         """Answer the header. Raises `TextErased`."""
-        uri, source_version, title, group, subjects = json.loads(self._open(sealed, "header"))
-        return Header(uri, source_version, title, group and (group[0], group[1]), tuple(subjects))
+        # Headers that were written before there were flags have none.
+        uri, source_version, title, group, subjects, *rest = json.loads(self._open(sealed, "header"))
+        flags = tuple(rest[0]) if rest else ()
+        return Header(uri, source_version, title, group and (group[0], group[1]), tuple(subjects), flags)
 
     def metadata(self, metadata: Mapping[str, Any], subjects: Sequence[str]) -> bytes:
         """Seal the free-form metadata; none takes no bytes."""

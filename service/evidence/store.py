@@ -147,6 +147,7 @@ class EvidenceStore(PassageStore):
             metadata=metadata,
             created_at=row.created_at,
             created_by=row.owner,
+            flags=header.flags,
         )
 
     def pieces(

@@ -228,6 +228,7 @@ class PassageStore:
             fresh_until=row.fresh_until,
             stale=is_stale(row.fresh_until, now),
             sha256=row.sha256,
+            flags=header.flags,
         )
 
     def _readers_of(self, item_ids: Sequence[str]) -> Mapping[tuple[str, int], list[str]]:

@@ -106,6 +106,9 @@ class EvidenceKept(Answer):
     limited: Limited | None
     tokens: int
     chunks: int
+    flags: list[str] = Field(
+        default_factory=list, description="`hidden_text`: it holds characters that only models read."
+    )
 
 
 class Rejected(Answer):
@@ -194,6 +197,9 @@ class EvidenceAnswer(Answer):
     metadata: dict[str, Any]
     created_at: When
     created_by: str
+    flags: list[str] = Field(
+        default_factory=list, description="`hidden_text`: it holds characters that only models read."
+    )
 
 
 class TextAnswer(Answer):
@@ -275,6 +281,9 @@ class FoundEvidence(Answer):
     stale: bool
     score: float
     scores: dict[str, float]
+    flags: list[str] = Field(
+        default_factory=list, description="`hidden_text`: it holds characters that only models read."
+    )
 
 
 class EvidenceFound(Answer):

@@ -83,6 +83,7 @@ def kept_answer(kept: Kept) -> EvidenceKept:
         limited=_limited(kept.standing.limited),
         tokens=kept.tokens,
         chunks=kept.chunks,
+        flags=list(kept.flags),
     )
 
 
@@ -119,6 +120,7 @@ def evidence_answer(evidence: Evidence, beginning: str, caller: Caller) -> Evide
         metadata=dict(evidence.metadata),
         created_at=evidence.created_at,
         created_by=evidence.created_by,
+        flags=list(evidence.flags),
     )
 
 
@@ -149,6 +151,7 @@ def found_answer(ranked: Ranked[EvidencePassage]) -> FoundEvidence:
         stale=passage.stale,
         score=ranked.score,
         scores=dict(ranked.scores),
+        flags=list(passage.flags),
     )
 
 
