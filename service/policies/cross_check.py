@@ -1,13 +1,13 @@
 """Whether the parts of a bundle fit together: what one names, another declares, in one place only."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from service.identity.matrix import APPROVALS_DECIDE, SCOPES_BY_ROLE
 from service.policies.file_model import BundleFile
 from service.policies.findings import Finding, Place, Severity, nearest
-from service.policies.read_yaml import Document
+from service.policies.read_yaml import Document, path_text
 
 MAPPED_SECTIONS: Final = (
     "classes", "purposes", "profiles", "sources", "commands", "retention", "roles", "tools",
@@ -27,7 +27,8 @@ class SourceFile:
 
     def finding(self, code: str, message: str, *path: str | int, of_key: bool = False) -> Finding:
         """Make a finding at `path`."""
-        return Finding(self.document.file, self.document.place_of(path, of_key=of_key), code, message)
+        place = self.document.place_of(path, of_key=of_key)
+        return Finding(self.document.file, place, code, message, path=path_text(self.document.path_of(path)))
 
 
 def check_parts(files: Sequence[SourceFile], instructions: Mapping[str, str]) -> Iterator[Finding]:
@@ -118,8 +119,7 @@ def _capabilities_of_nobody(file: SourceFile, capabilities: set[str]) -> Iterato
     for path, capability in named:
         if capability not in capabilities:
             message = f"no role has the capability `{capability}`: nobody may use this"
-            place = file.document.place_of(path)
-            yield Finding(file.document.file, place, "nobody", message, Severity.WARNING)
+            yield replace(file.finding("nobody", message, *path), severity=Severity.WARNING)
 
 
 def _approvers_who_never_decide(file: SourceFile) -> Iterator[Finding]:
@@ -127,5 +127,5 @@ def _approvers_who_never_decide(file: SourceFile) -> Iterator[Finding]:
     for name, rule in file.content.commands.items():
         if rule.approver.value not in may:
             message = f"`{rule.approver}` never decides an approval: name one of {', '.join(may)}"
-            place = file.document.place_of(("commands", name, "approver"))
-            yield Finding(file.document.file, place, "nobody", message, Severity.WARNING)
+            found = file.finding("nobody", message, "commands", name, "approver")
+            yield replace(found, severity=Severity.WARNING)

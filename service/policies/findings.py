@@ -33,13 +33,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault. `code` is stable; `message` says what is wrong and what would be right."""
+    """One fault. `code` is stable; `message` says what is wrong and what would be right.
+
+    `path` is where it stands in the rules (`classes.preference.rules.strange.when`), empty for a whole file.
+    """
 
     file: str
     place: Place
     code: str
     message: str
     severity: Severity = Severity.ERROR
+    path: str = ""
 
     def __str__(self) -> str:
         return (

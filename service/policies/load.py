@@ -21,7 +21,7 @@ from service.policies.findings import (
     shorten,
 )
 from service.policies.model import Bundle, Guards, Stopping
-from service.policies.read_yaml import read_yaml
+from service.policies.read_yaml import Document, read_yaml
 from service.policies.validate_file import check_file
 
 BUNDLE_FILES_MAX: Final = 200
@@ -43,6 +43,8 @@ class Inspection:
     cases: Mapping[str, CaseFile]
     case_places: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
     """Where each test stands in its file."""
+    documents: Mapping[str, Document] = field(default_factory=dict)
+    """The policy files as they were read, of a bundle without errors."""
 
 
 def load_bundle(files: Mapping[str, str]) -> Bundle:
@@ -69,7 +71,8 @@ def inspect_files(files: Mapping[str, str]) -> Inspection:
     findings = in_order(reading.findings)
     if any(finding.severity is Severity.ERROR for finding in findings):
         return Inspection(None, findings, {})
-    return Inspection(reading.bundle(), findings, reading.cases, reading.case_places)
+    documents = {file.document.file: file.document for file in reading.sources}
+    return Inspection(reading.bundle(), findings, reading.cases, reading.case_places, documents)
 
 
 def _check_sizes(files: Mapping[str, str]) -> Iterator[Finding]:

@@ -63,6 +63,12 @@ class Document:
         return self.values.get(known, Place())
 
 
+def path_text(path: Path) -> str:
+    """Answer a path as people write it: `sources.bank.kinds[0]`."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{shorten(step)}" for step in path)
+    return "".join(steps).removeprefix(".")
+
+
 def read_yaml(file: str, text: str) -> tuple[Document, tuple[Finding, ...]]:
     """Read a file's text. Never raises; with findings the document holds only what could be read."""
     faults = list(check_text(file, text, tabs_allowed=False))
@@ -81,10 +87,10 @@ def read_yaml(file: str, text: str) -> tuple[Document, tuple[Finding, ...]]:
         pass
     except MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
-        reader.findings.append(Finding(file, _place(mark) if mark else place, "syntax", _problem_of(fault)))
+        reader.note(_place(mark) if mark else place, "syntax", _problem_of(fault))
     except Exception as fault:  # noqa: BLE001 - whatever the parser chokes on is a fault of the file
         message = f"cannot be read after this place ({type(fault).__name__})"
-        reader.findings.append(Finding(file, place, "syntax", message))
+        reader.note(place, "syntax", message)
     return Document(file, reader.content, text, reader.keys, reader.values), in_order(reader.findings)
 
 
@@ -114,9 +120,22 @@ class _Reader:
     documents: int = 0
     count: int = 0
 
+    @property
+    def path(self) -> Path:
+        """Where in the file what comes next will stand."""
+        if not self.stack:
+            return ()
+        top = self.stack[-1]
+        step = len(top.container) if isinstance(top.container, list) else top.key
+        return top.path if step is None else (*top.path, step)
+
+    def note(self, place: Place, code: str, message: str) -> None:
+        """Note a fault."""
+        self.findings.append(Finding(self.file, place, code, message, path=path_text(self.path)))
+
     def add(self, place: Place, code: str, message: str) -> None:
         """Note a fault and go on, unless there are so many that more would help nobody."""
-        self.findings.append(Finding(self.file, place, code, message))
+        self.note(place, code, message)
         if len(self.findings) >= FINDINGS_MAX:
             raise _Stop
 

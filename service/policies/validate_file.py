@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, TypeVar
 from unicodedata import name as letter_name
 
@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from service.policies.file_model import NAMED_SECTIONS
 from service.policies.findings import Finding, Place, nearest, shorten
-from service.policies.read_yaml import FINDINGS_MAX, Document, Path, Value
+from service.policies.read_yaml import FINDINGS_MAX, Document, Path, Value, path_text
 from service.policies.schema import file_schema, properties_at
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -40,7 +40,7 @@ def check_file(document: Document, model: type[Model]) -> Checked[Model]:
         return Checked(model.model_validate_json(json.dumps(content), strict=True), ())
     except ValidationError as fault:
         errors = _without_echoes(fault.errors(include_url=False))[:FINDINGS_MAX]
-        return Checked(None, tuple(_finding(error, document, model) for error in errors))
+        return Checked(None, tuple(_with_path(error, document, model) for error in errors))
 
 
 def _without_echoes(errors: list[ErrorDetails]) -> list[ErrorDetails]:
@@ -64,10 +64,16 @@ def _with_names(
             if isinstance(entry, dict) and "name" in entry:
                 place = document.place_of((section, name, "name"), of_key=True)
                 message = "`name` is not written: the name is the key above"
-                findings.append(Finding(document.file, place, _UNKNOWN_KEY, message))
+                path = path_text((section, name, "name"))
+                findings.append(Finding(document.file, place, _UNKNOWN_KEY, message, path=path))
             completed[name] = {**entry, "name": name} if isinstance(entry, dict) else entry
         named[section] = completed
     return named, tuple(findings)
+
+
+def _with_path(error: ErrorDetails, document: Document, model: type[BaseModel]) -> Finding:
+    path = path_text(document.path_of(error["loc"]))
+    return replace(_finding(error, document, model), path=path)
 
 
 def _finding(error: ErrorDetails, document: Document, model: type[BaseModel]) -> Finding:
@@ -82,7 +88,9 @@ def _finding(error: ErrorDetails, document: Document, model: type[BaseModel]) ->
             message = f"`{shorten(word)}` is not known here: {nearest(word, known)}{_look_alikes(word)}"
             return Finding(document.file, document.place_of(path, of_key=True), _UNKNOWN_KEY, message)
         case "condition":
-            return Finding(document.file, _place_inside(error, document, path), "condition", error["msg"])
+            inside = error["ctx"]["line"], error["ctx"]["column"]
+            place = place_inside(document, path, str(error["input"]), *inside)
+            return Finding(document.file, place, "condition", error["msg"])
         case "value_error":
             place = document.place_of(path)
             return Finding(document.file, place, "contradiction", str(error["ctx"]["error"]))
@@ -98,18 +106,17 @@ def _look_alikes(word: str) -> str:
     return f" It holds {named}." if named else ""
 
 
-def _place_inside(error: ErrorDetails, document: Document, path: Path) -> Place:
-    """Answer where in the file a fault inside a condition stands, as near as its layout tells."""
+def place_inside(document: Document, path: Path, text: str, line: int, column: int) -> Place:
+    """Answer where in the file a place inside the text at `path` stands, as near as its layout tells."""
     start = document.place_of(path)
-    context: Mapping[str, Any] = error.get("ctx", {})
-    text = str(error.get("input", "")).split("\n")
-    wanted = text[min(context["line"], len(text)) - 1].strip()
+    inner = text.split("\n")
+    wanted = inner[min(line, len(inner)) - 1].strip()
     lines = document.text.split("\n")
-    for number in range(start.line, min(len(lines), start.line + len(text) + 1) + 1):
+    for number in range(start.line, min(len(lines), start.line + len(inner) + 1) + 1):
         # A folded text has no line of its own in the file: then the place of the whole has to do.
-        column = lines[number - 1].find(wanted) if wanted else -1
-        if column >= 0:
-            return Place(number, column + int(context["column"]))
+        found = lines[number - 1].find(wanted) if wanted else -1
+        if found >= 0:
+            return Place(number, found + column)
     return start
 
 
