@@ -10,6 +10,7 @@ from datetime import datetime
 from service.policies.classes import ClassRule, MemoryClass
 from service.policies.condition_types import source_message
 from service.policies.conditions import ConditionFailed, read_condition
+from service.policies.content import value_type_name
 from service.policies.model import Bundle
 from service.policies.sources import TURN_URI, find_source
 from service.policies.verdict import ProposalFacts, Quote, Reason, ReasonCode, SourceFacts
@@ -44,7 +45,7 @@ def condition_facts(facts: ProposalFacts, bundle: Bundle, now: datetime) -> Seen
             "purpose": facts.purpose,
             "confidence": float(facts.confidence),
             "text_characters": len(facts.text or ""),
-            "value_type": _type_of(facts.value),
+            "value_type": value_type_name(facts.value),
             "own_words": bool(own) and all(own),
             "relayed": any(source.relayed for source in facts.provenance),
             "consent": facts.consent_given,
@@ -110,16 +111,3 @@ def _source(source: SourceFacts, bundle: Bundle) -> object:
         relayed=source.relayed,
         quoted=source.quote is Quote.FOUND,
     )
-
-
-def _type_of(value: object) -> str:
-    match value:
-        case None:
-            return "none"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "text"
-    return "object"

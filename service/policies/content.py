@@ -25,6 +25,20 @@ def content_fault(text: str | None, value: object, rule: ValueRule) -> str | Non
     return None if value is None else _value_fault(value, rule)
 
 
+def value_type_name(value: object) -> str:
+    """Answer the name under which conditions and kept facts know the type of a value; `none` for no value."""
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "text"
+    return "object"
+
+
 def _value_fault(value: object, rule: ValueRule) -> str | None:
     if not rule.value_types:
         return "the class takes text only, no value"

@@ -12,7 +12,7 @@ from typing import Any, Final
 from service.detection.model import Kind
 from service.detection.proposed import Detected
 from service.identity.model import Role
-from service.policies.content import content_fault
+from service.policies.content import content_fault, value_type_name
 from service.policies.evaluate import judge_proposal
 from service.policies.model import Bundle
 from service.policies.sources import find_source
@@ -61,7 +61,7 @@ def keep_facts(facts: ProposalFacts, bundle: Bundle, *, denied: bool) -> Mapping
         "role": facts.proposer_role.value,
         "text_characters": None if text is None else len(text),
         "text_says_something": bool(text and text.strip()),
-        "value_type": _type_of(facts.value),
+        "value_type": value_type_name(facts.value),
         "fitted": fitted,
         "existing": facts.existing.value,
         "memory_mode": None if facts.execution_memory_mode is None else facts.execution_memory_mode.value,
@@ -153,16 +153,3 @@ def _read_source(kept: Mapping[str, Any], decided: Bundle) -> SourceFacts:
             "authority": Authority(kept["authority"]),
         }
     )
-
-
-def _type_of(value: object) -> str:
-    match value:
-        case None:
-            return "none"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "text"
-    return "object"

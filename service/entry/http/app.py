@@ -44,6 +44,8 @@ from service.entry.http import (
     packages_compare,
     policies,
     policies_activations,
+    policies_edits,
+    policies_explain,
     policies_plans,
     quarantines,
 )
@@ -89,6 +91,8 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     policies.router,
     policies_activations.router,
     policies_plans.router,
+    policies_edits.router,
+    policies_explain.router,
     quarantines.router,
 )
 """Every capability's routes. A new one adds its line here and gets all conventions with it."""
