@@ -67,7 +67,7 @@ ROWS: list[tuple[str, str]] = [
     (r"GET /v1/subjects/\{\w+\}/export", ". + . . . . . . ."),
     (r"POST /v1/memory-imports", ". + . . . . . . ."),
     (r"GET /v1/policies.*", ". . . . + + . + ."),
-    (r"POST /v1/policies/(validate|simulations|differences)", ". . . . + + . . ."),
+    (r"POST /v1/policies/(validate|edits|simulations|differences)", ". . . . + + . . ."),
     (r"POST /v1/policies/.*", ". . . . . + . . ."),
 ]
 

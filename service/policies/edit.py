@@ -9,11 +9,11 @@ from typing import Final
 from service.policies.edit_path import PathInvalid, bare, read_path, resolve
 from service.policies.findings import Finding, Place, Severity, in_order, nearest, shorten
 from service.policies.load import Inspection, inspect_files
-from service.policies.read_yaml import Document, Path, Value, read_yaml
-from service.policies.rewrite import rewrite
+from service.policies.read_yaml import Document, Path, Value
+from service.policies.rewrite import Reader, rewrite
 from service.policies.splice import Uneditable
 
-EDITS_MAX: Final = 100
+EDITS_MAX: Final = 50
 _BAD: Final = "bad_edit"
 _TESTS: Final = "tests/"
 
@@ -43,10 +43,10 @@ class Edited:
 
 def edit_files(files: Mapping[str, str], edits: Sequence[Edit]) -> Edited:
     """Make edits one after another, and hold the result against the strict loader. Never raises."""
-    changed, notes = dict(files), []
+    changed, notes, reader = dict(files), list[Finding](), Reader()
     for edit in edits:
         try:
-            file, text = _edit(changed, edit)
+            file, text = _edit(changed, edit, reader)
         except _Refused as refused:
             return Edited(None, refused.findings, _differences(files, changed))
         notes.extend(_comments_left(file, changed[file], text))
@@ -66,13 +66,13 @@ class _Refused(Exception):
         self.findings = findings
 
 
-def _edit(files: Mapping[str, str], edit: Edit) -> tuple[str, str]:
+def _edit(files: Mapping[str, str], edit: Edit, reader: Reader) -> tuple[str, str]:
     """Answer the file that an edit changes, and its new text."""
     try:
         words = read_path(edit.path)
     except PathInvalid as fault:
         raise _refused("", Place(), f"`{shorten(edit.path)}`: {fault}") from None
-    file, document = _locate(files, words, edit)
+    file, document = _locate(files, words, edit, reader)
     path, rest = resolve(words, document.content)
     wanted = deepcopy(document.content)
     if edit.remove:
@@ -82,22 +82,24 @@ def _edit(files: Mapping[str, str], edit: Edit) -> tuple[str, str]:
     else:
         _put_in(document, wanted, path, rest, edit.value)
     try:
-        return file, rewrite(document.text, document.content, wanted)
+        return file, rewrite(document.text, document.content, wanted, file=file, reader=reader)
     except Uneditable as fault:
         raise _refused(file, document.place_of(path), str(fault)) from None
 
 
-def _locate(files: Mapping[str, str], words: Sequence[str], edit: Edit) -> tuple[str, Document]:
+def _locate(
+    files: Mapping[str, str], words: Sequence[str], edit: Edit, reader: Reader
+) -> tuple[str, Document]:
     if edit.file is not None:
         if edit.file not in files or not edit.file.endswith(".yaml"):
             known = [name for name in files if name.endswith(".yaml")]
             hint = nearest(edit.file, known)
             raise _refused(shorten(edit.file), Place(), f"there is no such policy file: {hint}")
-        return edit.file, _read(edit.file, files[edit.file])
+        return edit.file, _read(edit.file, files[edit.file], reader)
     section = bare(words[:1])
     # A test is found by its file alone: all test files have the same keys.
     names = [name for name in files if name.endswith(".yaml") and not name.startswith(_TESTS)]
-    documents = [_read(name, files[name]) for name in names if section in files[name]]
+    documents = [_read(name, files[name], reader) for name in names if section in files[name]]
     far = [(len(resolve(words, document.content)[0]), document) for document in documents]
     farthest = max((length for length, _ in far), default=0)
     holders = [document for length, document in far if length == farthest]
@@ -109,8 +111,11 @@ def _locate(files: Mapping[str, str], words: Sequence[str], edit: Edit) -> tuple
     return holders[0].file, holders[0]
 
 
-def _read(file: str, text: str) -> Document:
-    document, faults = read_yaml(file, text)
+def _read(file: str, text: str, reader: Reader) -> Document:
+    try:
+        document, faults = reader.read(file, text)
+    except Uneditable as fault:
+        raise _refused(file, Place(), str(fault)) from None
     if faults:
         raise _Refused(*faults)
     return document

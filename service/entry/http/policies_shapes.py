@@ -1,9 +1,10 @@
 """Between the policies' values and the shapes that leave the service."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from service.core.paging import Page
 from service.policies.classes import Expiry, MemoryClass
+from service.policies.findings import Finding
 from service.policies.load import Inspection
 from service.policies.model import Bundle
 from service.policies.store import ActivePolicy, PolicyVersion
@@ -52,18 +53,23 @@ def validation_answer(found: Inspection) -> ValidationAnswer:
     return ValidationAnswer(
         valid=found.bundle is not None,
         version=found.bundle.version if found.bundle else None,
-        findings=[
-            FindingAnswer(
-                file=finding.file,
-                line=finding.place.line,
-                column=finding.place.column,
-                severity=finding.severity.value,
-                code=finding.code,
-                message=finding.message,
-            )
-            for finding in found.findings
-        ],
+        findings=finding_answers(found.findings),
     )
+
+
+def finding_answers(findings: Iterable[Finding]) -> list[FindingAnswer]:
+    """Answer findings with their places."""
+    return [
+        FindingAnswer(
+            file=finding.file,
+            line=finding.place.line,
+            column=finding.place.column,
+            severity=finding.severity.value,
+            code=finding.code,
+            message=finding.message,
+        )
+        for finding in findings
+    ]
 
 
 def _class_answer(memory_class: MemoryClass) -> ClassAnswer:
