@@ -62,11 +62,12 @@ def memory_row(unit: Unit, project_id: str, memory_id: str, **fields: Any) -> Ma
     subject = unit.cipher.keyed_hash(memory_id)
     days: timedelta = fields.pop("age", timedelta(days=1))
     made: datetime = unit.now - days
+    class_name = fields.pop("class_name", "preference")
     return {
         "tenant_id": unit.tenant_id,
         "id": memory_id,
         "project_id": project_id,
-        "class_name": "preference",
+        "class_name": class_name,
         "scope_key": subject,
         "subject_hash": subject,
         "key_hash": subject,
@@ -77,7 +78,8 @@ def memory_row(unit: Unit, project_id: str, memory_id: str, **fields: Any) -> Ma
         "policy_version": "none",
         "created_at": made,
         "confirmed_at": made,
-        "expires_at": unit.now + timedelta(days=1_000),
+        # As the default policy says of preferences and, by its shortest time, of whatever else.
+        "expires_at": made + timedelta(days=365 if class_name == "preference" else 180),
         **fields,
     }
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from service.memories.rules import moved_end
 from service.policies.classes import MemoryClass
 from service.policies.model import Bundle
 from service.policies.words import Trust
@@ -22,9 +23,8 @@ class Fate(StrEnum):
     NOW = "now"
 
 
-@dataclass(frozen=True, slots=True)
-class KeptMemory:
-    """A memory that lives, without its words."""
+class KeptMemory(NamedTuple):
+    """A memory that lives, without its words. A tuple, since a hundred thousand are made."""
 
     id: str
     class_name: str
@@ -34,6 +34,7 @@ class KeptMemory:
     created_at: datetime
     confirmed_at: datetime
     used_at: datetime | None
+    expires_at: datetime
     held: bool
 
 
@@ -73,17 +74,23 @@ class Comparison:
     _profiles: dict[str, bool] = field(default_factory=dict)
     _trusts: frozenset[str] | None = None
 
-    def fate_of(self, memory: KeptMemory, now: datetime) -> tuple[Fate, datetime | None, datetime | None]:
-        """Answer what becomes of a memory's time, and when it ends under each; `None` where nothing says.
+    def fate_of(self, memory: KeptMemory, now: datetime) -> tuple[Fate, datetime | None]:
+        """Answer what an activation at this moment makes of a memory's time, and the end that is wanted then.
 
-        A class that is gone ends nothing: it hides what it kept.
+        A shorter time ends nothing before its effective date, so what ends until then anyway is unchanged. A
+        class that is gone ends nothing either, and wants no end: it hides what it kept.
         """
-        before, after = (ends_at(memory, bundle) for bundle in (self.base, self.candidate))
-        if before is None or after is None or before == after or before <= now:
-            return Fate.UNCHANGED, before, after
-        if after <= now:
-            return Fate.NOW, before, after
-        return (Fate.SOONER if after < before else Fate.LATER), before, after
+        wanted = ends_at(memory, self.candidate)
+        if wanted is None or wanted == memory.expires_at:
+            return Fate.UNCHANGED, wanted
+        end = moved_end(
+            memory.expires_at, wanted, now + timedelta(days=self.base.guards.shortening_grace_days)
+        )
+        if end == memory.expires_at:
+            return Fate.UNCHANGED, wanted
+        if end > memory.expires_at:
+            return Fate.LATER, wanted
+        return (Fate.NOW if wanted <= now else Fate.SOONER), wanted
 
     def sight_of(self, class_name: str, purpose: str) -> tuple[bool, bool]:
         """Say whether some lose sight of what a class keeps for a purpose, and whether some gain it."""
@@ -113,9 +120,10 @@ class Comparison:
         return codes
 
     def _is_lost(self, memory: KeptMemory, at: datetime, purpose: str) -> bool:
-        fate, _, after = self.fate_of(memory, at)
-        is_over = fate is Fate.NOW and after is not None and after <= at
-        return is_over or self.sight_of(memory.class_name, purpose)[0]
+        before, after = (ends_at(memory, bundle) for bundle in (self.base, self.candidate))
+        was_over = before is not None and before <= at
+        is_over = after is not None and after <= at
+        return (is_over and not was_over) or self.sight_of(memory.class_name, purpose)[0]
 
     def _is_other_profile(self, name: str) -> bool:
         if name not in self._profiles:

@@ -7,6 +7,7 @@ from service.authoring.compare import compare
 from service.authoring.model import Effect, Plan, hash_plan
 from service.authoring.simulate import Progress, simulate
 from service.authoring.store_plans import PlanStore
+from service.core.failpoints import hit
 from service.identity.store import IdentityStore
 from service.identity.unit import Unit
 from service.policies.model import Bundle
@@ -59,6 +60,7 @@ def keep_plan(drafted: Drafted, *, unit: Unit) -> None:
     """Keep a plan and its candidate's files. Nothing becomes active by that."""
     plan = drafted.plan
     PolicyStore.of(unit).add_version(plan.candidate_version, drafted.files, now=unit.now)
+    hit("simulate.before_plan")
     PlanStore.of(unit).add(plan)
 
 

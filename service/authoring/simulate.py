@@ -6,9 +6,9 @@ Memory is bounded: rows come in chunks, of each kind a few samples are kept, and
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Row
@@ -21,6 +21,7 @@ from service.authoring.store_simulate import ROWS_AT_ONCE, SimulationStore
 from service.core.cipher import TextErased
 from service.core.clock import format_time
 from service.core.errors import Invalid
+from service.core.failpoints import hit
 from service.identity.unit import Unit
 from service.memories.sealing import facts_place
 from service.policies.facts import Judge, KeptFacts, read_facts
@@ -40,8 +41,11 @@ class _Findings:
         default_factory=lambda: {"memories": [], "proposals": [], "packages": []}
     )
 
+    def has_room(self, part: str) -> bool:
+        return len(self.samples[part]) < SAMPLES_MAX
+
     def sample(self, part: str, fields: Mapping[str, Any]) -> None:
-        if len(self.samples[part]) < SAMPLES_MAX:
+        if self.has_room(part):
             self.samples[part].append(fields)
 
 
@@ -85,6 +89,7 @@ class _Steps:
     def step(self) -> None:
         self.done += 1
         if self.done % ROWS_AT_ONCE == 0:
+            hit("simulate.rows")
             self.progress(min(self.done, self.total), self.total)
 
 
@@ -95,23 +100,25 @@ def _memories(
     for memory in store.memories():
         steps.step()
         counts["total"] += 1
-        fate, before, after = comparison.fate_of(memory, unit.now)
+        fate, wanted = comparison.fate_of(memory, unit.now)
         codes = _codes_of(memory, fate, comparison)
         counts.update(codes or ["unchanged"])
         if codes:
             found.subjects.add(memory.subject_hash)
-            found.sample(
-                "memories",
-                {
-                    "id": memory.id,
-                    "class": memory.class_name,
-                    "project_id": memory.project_id,
-                    "before": None if before is None else format_time(before),
-                    "after": None if after is None else format_time(after),
-                    "codes": codes,
-                },
-            )
+            if found.has_room("memories"):
+                found.sample("memories", _memory_sample(memory, wanted, codes))
     return dict(counts)
+
+
+def _memory_sample(memory: KeptMemory, wanted: datetime | None, codes: list[str]) -> Mapping[str, Any]:
+    return {
+        "id": memory.id,
+        "class": memory.class_name,
+        "project_id": memory.project_id,
+        "before": format_time(memory.expires_at),
+        "after": None if wanted is None else format_time(wanted),
+        "codes": codes,
+    }
 
 
 def _codes_of(memory: KeptMemory, fate: Fate, comparison: Comparison) -> list[str]:
@@ -178,26 +185,26 @@ def _facts_of(row: Row[Any], decided: Bundle, unit: Unit) -> KeptFacts | None:
 def _packages(
     comparison: Comparison,
     store: SimulationStore,
-    rows: Iterable[Row[Any]],
+    chunks: Iterable[Sequence[Row[Any]]],
     found: _Findings,
     steps: _Steps,
 ) -> Mapping[str, int]:
     counts = {"otherwise": 0, "looked_at": 0}
-    for row in rows:
-        steps.step()
-        counts["looked_at"] += 1
-        shown = {
-            item["id"]
-            for section in row.manifest["sections"]
-            for item in section["items"]
-            if item["kind"] == "memory"
-        }
-        memories = store.memories_of(shown)
-        codes = comparison.package_codes(row.manifest, memories, row.created_at, row.purpose)
-        if codes:
-            counts["otherwise"] += 1
-            found.sample("packages", {"id": row.id, "project_id": row.project_id, "codes": list(codes)})
+    for rows in chunks:
+        memories = store.memories_of({memory_id for row in rows for memory_id in _shown_in(row.manifest)})
+        for row in rows:
+            steps.step()
+            counts["looked_at"] += 1
+            codes = comparison.package_codes(row.manifest, memories, row.created_at, row.purpose)
+            if codes:
+                counts["otherwise"] += 1
+                found.sample("packages", {"id": row.id, "project_id": row.project_id, "codes": list(codes)})
     return counts
+
+
+def _shown_in(manifest: Mapping[str, Any]) -> Iterator[str]:
+    for section in manifest["sections"]:
+        yield from (item["id"] for item in section["items"] if item["kind"] == "memory")
 
 
 def _executions(comparison: Comparison, ended: Mapping[str, int]) -> Mapping[str, int]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, and_, func, select
@@ -21,9 +22,10 @@ ROWS_AT_ONCE: Final = 1_000
 PACKAGES_AT_ONCE: Final = 100
 """A manifest may be long."""
 
+# In the order of `KeptMemory`, whether one is held at the end.
 _MEMORY: Final[Sequence[Any]] = (
     MemoryRow.id, MemoryRow.class_name, MemoryRow.project_id, MemoryRow.subject_hash, MemoryRow.purpose,
-    MemoryRow.created_at, MemoryRow.confirmed_at, MemoryRow.last_used_at,
+    MemoryRow.created_at, MemoryRow.confirmed_at, MemoryRow.last_used_at, MemoryRow.expires_at,
 )  # fmt: skip
 _PROPOSAL: Final[Sequence[Any]] = (
     ProposalRow.id, ProposalRow.class_name, ProposalRow.project_id, ProposalRow.subject_hash,
@@ -51,23 +53,27 @@ class SimulationStore:
 
     def memories(self) -> Iterator[KeptMemory]:
         """Answer every memory that lives."""
-        for row in self._rows(MemoryRow, self._memory_columns(), self._lives(), ROWS_AT_ONCE):
-            yield _memory(row)
+        for row in self._rows(MemoryRow, self._memory_columns(), self._lives()):
+            yield KeptMemory._make(row)
 
     def memories_of(self, ids: Collection[str]) -> Mapping[str, KeptMemory]:
         """Answer those of the memories that live, by id."""
-        query = select(*self._memory_columns()).where(
-            self._own(MemoryRow), self._lives(), col(MemoryRow.id).in_(ids)
-        )
-        return {row.id: _memory(row) for row in self._run(query)} if ids else {}
+        living: dict[str, KeptMemory] = {}
+        waiting = iter(ids)
+        while some := list(islice(waiting, ROWS_AT_ONCE)):
+            query = select(*self._memory_columns()).where(
+                self._own(MemoryRow), self._lives(), col(MemoryRow.id).in_(some)
+            )
+            living |= {row.id: KeptMemory._make(row) for row in self._run(query)}
+        return living
 
     def proposals(self, since: datetime) -> Iterator[Row[Any]]:
         """Answer proposals that were made since then."""
-        return self._rows(ProposalRow, _PROPOSAL, col(ProposalRow.created_at) >= since, ROWS_AT_ONCE)
+        return self._rows(ProposalRow, _PROPOSAL, col(ProposalRow.created_at) >= since)
 
-    def packages(self, since: datetime) -> Iterator[Row[Any]]:
-        """Answer packages that were built since then."""
-        return self._rows(PackageRow, _PACKAGE, col(PackageRow.created_at) >= since, PACKAGES_AT_ONCE)
+    def packages(self, since: datetime) -> Iterator[Sequence[Row[Any]]]:
+        """Answer packages that were built since then, some at a time."""
+        return self._chunks(PackageRow, _PACKAGE, col(PackageRow.created_at) >= since, PACKAGES_AT_ONCE)
 
     def stale_approvals(self, version: str) -> int:
         """Count approvals that wait and were asked for under another version."""
@@ -107,30 +113,25 @@ class SimulationStore:
         table: Any,  # noqa: ANN401 - any row class
         columns: Sequence[Any],
         condition: ColumnElement[bool],
-        limit: int,
     ) -> Iterator[Row[Any]]:
+        for found in self._chunks(table, columns, condition, ROWS_AT_ONCE):
+            yield from found
+
+    def _chunks(
+        self,
+        table: Any,  # noqa: ANN401 - any row class
+        columns: Sequence[Any],
+        condition: ColumnElement[bool],
+        limit: int,
+    ) -> Iterator[Sequence[Row[Any]]]:
         last = ""
         while True:
             query = select(*columns).where(self._own(table), condition, col(table.id) > last)
             found = self._run(query.order_by(col(table.id)).limit(limit))
-            yield from found
+            yield found
             if len(found) < limit:
                 return
             last = found[-1].id
 
     def _run(self, query: Any) -> Sequence[Row[Any]]:  # noqa: ANN401 - a query of any columns
         return self._unit.session.connection().execute(query).all()
-
-
-def _memory(row: Row[Any]) -> KeptMemory:
-    return KeptMemory(
-        id=row.id,
-        class_name=row.class_name,
-        project_id=row.project_id,
-        subject_hash=row.subject_hash,
-        purpose=row.purpose,
-        created_at=row.created_at,
-        confirmed_at=row.confirmed_at,
-        used_at=row.last_used_at,
-        held=row.held,
-    )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from service.identity.unit import Unit
-from service.memories.rules import expires_at_of
+from service.memories.rules import expires_at_of, moved_end
 from service.memories.store_realign import Ending, RealignStore
 from service.policies.model import Bundle
 
@@ -36,9 +36,7 @@ def end_under(ending: Ending, bundle: Bundle, effective_at: datetime) -> datetim
         confirmed_at=ending.confirmed_at,
         used_at=ending.last_used_at,
     )
-    if wanted >= ending.expires_at:
-        return wanted
-    return max(wanted, min(ending.expires_at, effective_at))
+    return moved_end(ending.expires_at, wanted, effective_at)
 
 
 def _moved(found: Mapping[str, Ending], bundle: Bundle, effective_at: datetime) -> Mapping[str, datetime]:

@@ -81,6 +81,13 @@ def expires_at_of(
     return rule.expiry.expires_at(created_at=created_at, confirmed_at=confirmed_at, used_at=latest)
 
 
+def moved_end(expires_at: datetime, wanted: datetime, effective_at: datetime) -> datetime:
+    """Answer when a memory ends once a policy counts that wants another end: sooner only from a date on."""
+    if wanted >= expires_at:
+        return wanted
+    return max(wanted, min(expires_at, effective_at))
+
+
 def lawful_basis_of(class_name: str, bundle: Bundle) -> str:
     """Answer the class's lawful basis; empty where the bundle has no such class."""
     rule = bundle.classes.get(class_name)
