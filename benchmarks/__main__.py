@@ -13,9 +13,30 @@ from benchmarks.fit import fit
 from benchmarks.growth import measure_growth
 from benchmarks.isolation import measure_isolation
 from benchmarks.locomo import measure_locomo
+from benchmarks.packing import measure_packing
+from benchmarks.simulate import measure_simulate
 from benchmarks.speed import measure_speed
 
-_ALL: Final = ("speed", "growth", "bank", "airline", "detectors", "decisions", "isolation", "erasure")
+_ALL: Final = (
+    "speed",
+    "growth",
+    "packing",
+    "bank",
+    "airline",
+    "detectors",
+    "decisions",
+    "isolation",
+    "erasure",
+    "simulate",
+)
+
+_OF_POLICIES: Final = {
+    "decisions": measure_decisions,
+    "erasure": measure_erasure,
+    "simulate": measure_simulate,
+    "packing": measure_packing,
+}
+"""What needs the policies alone, or nothing."""
 
 
 def main() -> None:
@@ -40,12 +61,11 @@ def main() -> None:
     _conversations(which, options.conversations, options.policies)
     if "detectors" in which:
         measure_detectors(options.data)
-    if "decisions" in which:
-        measure_decisions(options.policies)
     if "isolation" in which:
         measure_isolation(options.documents, options.policies)
-    if "erasure" in which:
-        measure_erasure(options.policies)
+    for name, measure in _OF_POLICIES.items():
+        if name in which:
+            measure(options.policies)
     if "airline" in which:
         if options.runs is None:
             print("airline: not measured, give --runs PATH")
