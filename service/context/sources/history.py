@@ -8,6 +8,7 @@ from typing import Final
 from service.context.model import Candidate, OmissionReason, Part, Shape
 from service.context.situation import LATEST_TURNS, Run, Situation
 from service.core.hashing import hash_text
+from service.core.text import cut_at_grapheme
 from service.executions.compaction.summary_text import SummaryText, read_summary
 from service.executions.conversation.model import Summary, Turn, TurnRole
 from service.policies.words import Authority
@@ -153,7 +154,7 @@ def _parts(turn: Turn, recorded: set[str]) -> Iterator[Part]:
     elif turn.relayed:
         label += ", relayed"
     if turn.text:
-        yield Part(label, turn.text[:_TEXT_CHARACTERS_MAX])
+        yield Part(label, turn.text[: cut_at_grapheme(turn.text, _TEXT_CHARACTERS_MAX)])
     if turn.tool_calls:
         calls = json.dumps(
             [dict(call) for call in turn.tool_calls], ensure_ascii=False, separators=(",", ":")
