@@ -14,7 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from pydantic import SecretStr
 from sqlalchemy import Connection, insert
 from sqlmodel import SQLModel
 
@@ -57,16 +56,15 @@ class _Ran:
     plan: Mapping[str, Any]
 
 
-def measure_simulate(policies_dir: Path, database_url: str | None = None) -> None:
+def measure_simulate(policies_dir: Path) -> None:
     """Print seconds and peak memory of a simulation, beside those of one that finds nothing."""
     with TemporaryDirectory() as name:
         folder = Path(name)
-        more = {} if database_url is None else {"MUNIMENT_DATABASE_URL": database_url}
-        environment = environment_of(folder, policies_dir, more)
+        environment = environment_of(folder, policies_dir)
         for tenant in ("full", "empty"):
             run_command(environment, "tenants", "create", tenant)
             run_command(environment, "projects", "create", "--tenant", tenant, "--name", "alpha")
-        _fill(Settings(data_dir=folder / "data", database_url=database_url and SecretStr(database_url)))
+        _fill(Settings(data_dir=folder / "data"))
         candidate = _candidate(policies_dir, folder / "candidate")
         ran: dict[str, list[_Ran]] = {"full": [], "empty": []}
         for _ in range(_ROUNDS):

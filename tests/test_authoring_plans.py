@@ -79,6 +79,9 @@ def test_a_broken_candidate_is_refused_with_its_findings_and_keeps_nothing(world
     refusal = simulate(world, author, expect=422, files={"a.yaml": "classes: {x: {}}\n"})
     simulate(world, author, expect=422, days=0)
     simulate(world, author, expect=422, days=366)
+    simulate(world, author, expect=422, tenant="globex")
+    simulate(world, author, expect=422, files={"a.yaml": 1})
+    simulate(world, author, expect=413, files={"a.yaml": "# " + "x" * 2**20})
 
     assert refusal["code"] == "bundle_invalid"
     assert refusal["errors"]
