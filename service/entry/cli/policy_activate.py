@@ -3,6 +3,7 @@
 They work on the record as the service does, with a credential where they change something.
 """
 
+import shlex
 from collections.abc import Mapping
 from typing import Annotated, Final
 
@@ -52,7 +53,7 @@ def activate(
                 expected_revision=kept.base_revision,
                 unit=unit,
             )
-    _tell(done, as_json=as_json)
+    _tell(done, tenant, as_json=as_json)
 
 
 def approve(
@@ -70,7 +71,7 @@ def approve(
             measured = measure_activation(activation, unit=unit)
         with registry.write(tenant_id) as unit:
             done = approve_activation(activation, measured=measured, unit=unit)
-    _tell(done, as_json=as_json)
+    _tell(done, tenant, as_json=as_json)
 
 
 def cancel(
@@ -85,7 +86,7 @@ def cancel(
         registry = opened.signed_in(token, tenant, POLICIES_ACTIVATE)
         with registry.write(registry.tenant(tenant).id) as unit:
             done = cancel_activation(activation, unit=unit)
-    _tell(done, as_json=as_json)
+    _tell(done, tenant, as_json=as_json)
 
 
 def rollback(
@@ -104,7 +105,7 @@ def rollback(
             active = PolicyStore.of(unit).find_active()
             revision = 0 if active is None else expect_active(active.revision, unit).revision
             done = roll_back(to_version, expected_revision=revision, unit=unit)
-    _tell(done.activation, as_json=as_json, cannot_be_undone=done.cannot_be_undone)
+    _tell(done.activation, tenant, as_json=as_json, cannot_be_undone=done.cannot_be_undone)
 
 
 def history(*, tenant: TenantName, as_json: AsJson = False) -> None:
@@ -114,7 +115,9 @@ def history(*, tenant: TenantName, as_json: AsJson = False) -> None:
     answer_list([_fields(one) for one in found], as_json=as_json, columns=_COLUMNS)
 
 
-def _tell(done: Activation, *, as_json: bool, cannot_be_undone: Mapping[str, int] | None = None) -> None:
+def _tell(
+    done: Activation, tenant: str, *, as_json: bool, cannot_be_undone: Mapping[str, int] | None = None
+) -> None:
     fields = _fields(done)
     if cannot_be_undone is not None:
         shown = [f"{number} {name.replace('_', ' ')}" for name, number in cannot_be_undone.items()]
@@ -123,7 +126,7 @@ def _tell(done: Activation, *, as_json: bool, cannot_be_undone: Mapping[str, int
     if done.status is ActivationStatus.PENDING_SECOND_PERSON:
         note(
             "It may allow more than before, so nothing has changed yet. Another policy admin says yes with:"
-            f" muniment policy approve {done.id}"
+            f" {shlex.join(['muniment', 'policy', 'approve', done.id, '--tenant', tenant])}"
         )
 
 
