@@ -47,6 +47,15 @@ def truncate(text: str, fits: Fits, *, shape: Shape) -> str | None:
     return None
 
 
+def beginning_of_json(text: str, fits: Fits) -> str | None:
+    """Answer the longest valid JSON that fits, made of how a document begins; `None` where none does.
+
+    `text` may end anywhere: what it breaks off in is left out, and what is open is closed.
+    """
+    cuts, _ = _json_elements(text)
+    return _longest(text, cuts, fits)
+
+
 def _ladder(text: str, shape: Shape) -> Iterator[Sequence[_Cut]]:
     """Yield kinds of cuts, best kind first, each from the shortest to the longest."""
     match shape:
@@ -120,6 +129,12 @@ def _tail_cuts(text: str) -> Sequence[_Cut]:
 
 def _json_cuts(text: str) -> Sequence[_Cut]:
     """Answer cuts after each complete element, closed so that the text is JSON again; none if it is not."""
+    cuts, is_whole = _json_elements(text)
+    return cuts if is_whole else []
+
+
+def _json_elements(text: str) -> tuple[Sequence[_Cut], bool]:
+    """Answer cuts after each complete element, and whether the text is JSON to its end."""
     cuts: list[_Cut] = []
     stack: list[str] = []
     position = 0
@@ -127,7 +142,7 @@ def _json_cuts(text: str) -> Sequence[_Cut]:
     while position < len(text):
         match = _JSON_TOKEN.match(text, position)
         if match is None:
-            return []
+            return cuts, False
         position = match.end()
         if match["space"]:
             continue
@@ -136,8 +151,8 @@ def _json_cuts(text: str) -> Sequence[_Cut]:
         if token in _CLOSERS:
             stack.append(_CLOSERS[token])
         elif token in ("]", "}") and (not stack or stack.pop() != token):
-            return []
+            return [], False
         if stack and token not in (",", ":") and not is_key:
             cuts.append(_Cut(0, position, "".join(reversed(stack))))
         previous = token
-    return cuts if not stack else []
+    return cuts, not stack
