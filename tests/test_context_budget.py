@@ -1,12 +1,16 @@
 """Sharing a budget: required first, then minimums, then by priority, never over."""
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.context.budget import BudgetTooSmall, Demand, Fate, Offer, allocate, sufficient_budgets
+from service.context.budget import BudgetTooSmall, Sharing, allocate
+from service.context.offers import TOKENS_MAX, Demand, Fate, Offer
+from service.context.sufficient import sufficient_budgets
 from service.policies.words import Overflow
 
 OFFERS = st.builds(
@@ -19,6 +23,16 @@ OFFERS = st.builds(
     card=st.sampled_from([None, lambda: 5]),
     cut=st.sampled_from([None, lambda room: max(0, min(room, 40))]),
 )
+
+
+def _growing(tokens: int, least: int, most: int) -> Callable[[int], tuple[int, int]]:
+    def limits_at(budget: int) -> tuple[int, int]:
+        maximum = max(tokens, budget * most // 100)
+        return min(maximum, budget * least // 100), maximum
+
+    return limits_at
+
+
 DEMANDS = st.lists(
     st.builds(
         Demand,
@@ -29,6 +43,7 @@ DEMANDS = st.lists(
         maximum=st.integers(0, 400),
         priority=st.integers(0, 4),
         overflow=st.sampled_from(list(Overflow)),
+        limits=st.none() | st.builds(_growing, st.integers(0, 200), st.integers(0, 50), st.integers(0, 100)),
     ),
     max_size=6,
 )
@@ -41,7 +56,10 @@ def _demand(section: str, *tokens: int, **changes: object) -> Demand:
 @given(demands=DEMANDS, budget=st.integers(0, 1_000))
 def test_no_budget_and_no_maximum_is_ever_exceeded(demands: list[Demand], budget: int) -> None:
     needed = sum(demand.required_tokens for demand in demands)
-    fits = needed <= budget and all(demand.required_tokens <= demand.maximum for demand in demands)
+    maxima = [demand.limits_at(budget)[1] for demand in demands]
+    fits = needed <= budget and all(
+        demand.required_tokens <= most for demand, most in zip(demands, maxima, strict=True)
+    )
     if not fits:
         with pytest.raises(BudgetTooSmall):
             allocate(demands, budget)
@@ -50,8 +68,8 @@ def test_no_budget_and_no_maximum_is_ever_exceeded(demands: list[Demand], budget
     packed = allocate(demands, budget)
 
     assert sum(part.used for part in packed) <= budget
-    for demand, part in zip(demands, packed, strict=True):
-        assert part.used <= demand.maximum
+    for demand, most, part in zip(demands, maxima, packed, strict=True):
+        assert part.used <= most
         assert all(
             fate is Fate.WHOLE
             for offer, fate in zip(demand.offers, part.fates, strict=True)
@@ -61,7 +79,7 @@ def test_no_budget_and_no_maximum_is_ever_exceeded(demands: list[Demand], budget
 
 @given(demands=DEMANDS)
 def test_with_enough_for_all_nothing_is_left_out_but_summaries_of_what_is_in(demands: list[Demand]) -> None:
-    demands = [demand for demand in demands if demand.wish_tokens <= demand.maximum]
+    demands = [replace(demand, limits=None) for demand in demands if demand.wish_tokens <= demand.maximum]
 
     packed = allocate(demands, sum(demand.wish_tokens for demand in demands))
 
@@ -126,14 +144,44 @@ def test_what_does_not_fit_whole_becomes_a_card_where_cards_are_the_rule() -> No
     assert (part.fates, part.used) == ((Fate.WHOLE, Fate.CARD), 70)
 
 
-def test_the_budget_said_to_suffice_does_suffice() -> None:
-    demands = [_demand("evidence", 60, 50, 40), _demand("state", 30, 30, priority=-1)]
-    wanted = sufficient_budgets(demands, allocate(demands, 100), 0)
+@settings(deadline=None)
+@given(demands=DEMANDS, budget=st.integers(0, 1_000), overhead=st.sampled_from([0, 29]))
+def test_the_budget_named_for_an_offer_holds_it_and_one_token_less_does_not(
+    demands: list[Demand], budget: int, overhead: int
+) -> None:
+    sharing = Sharing(demands, overhead)
+    try:
+        packed = sharing.at(budget)
+    except BudgetTooSmall:
+        return
 
-    for index, section in enumerate(wanted):
-        for number, budget in enumerate(section):
-            if budget is not None:
-                assert allocate(demands, budget)[index].fates[number] is Fate.WHOLE
+    wanted = sufficient_budgets(sharing, budget)
+
+    for index, (part, answers) in enumerate(zip(packed, wanted, strict=True)):
+        for place, (fate, answer) in enumerate(zip(part.fates, answers, strict=True)):
+            if fate is not Fate.OUT:
+                assert answer is None
+            elif answer is None:
+                assert _fate(demands, TOKENS_MAX, overhead, index, place) is Fate.OUT
+            else:
+                assert answer > budget
+                assert _fate(demands, answer, overhead, index, place) is not Fate.OUT
+                assert _fate(demands, answer - 1, overhead, index, place) is Fate.OUT
+
+
+def _fate(demands: list[Demand], budget: int, overhead: int, index: int, place: int) -> Fate:
+    # Shared anew: nothing that was remembered for another budget may stand in for it.
+    return Sharing(demands, overhead).at(budget)[index].fates[place]
+
+
+def test_the_budget_named_is_the_least_that_holds_it() -> None:
+    sharing = Sharing([_demand("evidence", 60, 50, 500, 40), _demand("state", 30, 30, priority=-1)])
+
+    evidence, state = sufficient_budgets(sharing, 100)
+
+    assert evidence == [None, 110, 610, None]
+    # 60 and 50 leave 30, which is too little for the 40 that is wanted more.
+    assert state == [140, 210]
 
 
 def test_a_thousand_candidates_are_shared_out_in_ten_milliseconds() -> None:

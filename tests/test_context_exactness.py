@@ -1,8 +1,9 @@
 """What a package says it takes is what it takes: at every budget, in every form and encoding."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Final, TypedDict
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,17 @@ from tiktoken_reference import ENCODINGS, count
 
 from service.context.budget import BudgetTooSmall
 from service.context.compose import Composition, compose
-from service.context.model import Candidate, Group, Part, Rendering, SectionPlan, Segment, Shape, Tool
+from service.context.model import (
+    Candidate,
+    Group,
+    Omission,
+    Part,
+    Rendering,
+    SectionPlan,
+    Segment,
+    Shape,
+    Tool,
+)
 from service.core.hashing import hash_text
 from service.policies.words import Overflow, SectionName
 
@@ -46,6 +57,7 @@ JSON_VALUES = st.recursive(
     max_leaves=6,
 )
 _STANDINGS = st.sampled_from(["", "third_party document", "first_party system_of_record"])
+_OMISSIONS_TRIED: Final = 3
 CITES = {SectionName.MEMORIES: "M", SectionName.EVIDENCE: "E", SectionName.OBSERVATIONS: "O"}
 TRUSTED = {SectionName.INSTRUCTIONS, SectionName.SCOPE, SectionName.LIMITS}
 
@@ -99,6 +111,14 @@ PLANS = st.tuples(*(plans(name) for name in SectionName))
 BUDGETS = st.sampled_from([0, 1, 60, 100, 150, 250, 400, 1_000, 2_000_000]) | st.integers(0, 1_500)
 
 
+class _Settled(TypedDict):
+    """What stays the same while one package is composed at several budgets."""
+
+    rendering: Rendering
+    count: Callable[[str], int]
+    digest: Callable[[int], str]
+
+
 def _digest(attempt: int) -> str:
     # The first draws are numbers that the hard texts hold.
     return f"{(0, 10**9, 483_920_174)[min(attempt, 2)]:x}"
@@ -141,17 +161,25 @@ def _assert_exact(composed: Composition, budget: int, encoding: str) -> None:
 def test_the_counts_are_those_of_the_returned_text(
     rendering: Rendering, encoding: str, sections: tuple[SectionPlan, ...], budget: int
 ) -> None:
-    counter = partial(count, encoding=encoding)
+    settled = _Settled(rendering=rendering, count=partial(count, encoding=encoding), digest=_digest)
     try:
-        composed = compose(sections, budget=budget, rendering=rendering, count=counter, digest=_digest)
+        composed = compose(sections, budget=budget, **settled)
     except BudgetTooSmall as small:
         refusal = small
     else:
         _assert_exact(composed, budget, encoding)
         _assert_accounted(composed, sections)
+        for omission in composed.omissions[:_OMISSIONS_TRIED]:
+            if (fit := omission.would_fit_with) is not None:
+                assert not _leaves_out(compose(sections, budget=fit, **settled), omission)
+                assert _leaves_out(compose(sections, budget=fit - 1, **settled), omission)
         return
     assert any(one.required for plan in sections for one in plan.candidates)
     assert refusal.is_of_section or refusal.needed_tokens > budget
+
+
+def _leaves_out(composed: Composition, omission: Omission) -> bool:
+    return any((one.section, one.id) == (omission.section, omission.id) for one in composed.omissions)
 
 
 def _assert_accounted(composed: Composition, sections: tuple[SectionPlan, ...]) -> None:

@@ -10,7 +10,7 @@ from executions_world import AGENT, COLLEAGUE, STRANGER, caller
 from tiktoken_reference import count
 
 from service.context.budget import BudgetTooSmall
-from service.context.model import OmissionReason, Rendering, Tool
+from service.context.model import OmissionReason, Package, Rendering, Tool
 from service.context.request import ProfileUnknown, PurposeUnknown, SectionLimits
 from service.core.clock import Clock
 from service.core.database import Database
@@ -69,15 +69,31 @@ def test_every_candidate_is_in_or_is_named_among_the_omissions(world: World) -> 
     assert all(one.reason is OmissionReason.OVER_BUDGET and one.tokens > 0 for one in outside)
 
 
-def test_the_budget_named_for_an_omission_does_hold_it(world: World) -> None:
+@pytest.mark.parametrize("limits", [{}, {SectionName.EVIDENCE: SectionLimits(minimum=40, maximum=300)}])
+def test_the_budget_named_for_an_omission_holds_it_and_one_token_less_does_not(
+    world: World, limits: dict[SectionName, SectionLimits]
+) -> None:
     for number in range(6):
-        world.add(f"Plot 18 file {number}: " + "consent granted again " * 20, f"doc://plots/{number}")
-    small = world.build(max_tokens=500)
-    omission = next(one for one in small.omissions if one.would_fit_with is not None)
+        text = f"Plot 18 file {number}: " + "consent granted again " * (5 + 7 * number)
+        world.add(text, f"doc://plots/{number}")
+    small = world.build(max_tokens=400, reply_reserve=100, sections=limits)
+    fits = {
+        one.id: one.would_fit_with
+        for one in small.omissions
+        if one.section is SectionName.EVIDENCE and one.would_fit_with is not None
+    }
 
-    assert omission.would_fit_with is not None
-    larger = world.build(max_tokens=omission.would_fit_with)
-    assert omission.id in {item.candidate.id for item in section(larger, "evidence").items if not item.card}
+    assert len(fits) > 1
+    for evidence_id, fit in fits.items():
+        larger, smaller = (
+            world.build(max_tokens=tokens, reply_reserve=100, sections=limits) for tokens in (fit, fit - 1)
+        )
+        assert evidence_id in _evidence(larger)
+        assert evidence_id not in _evidence(smaller)
+
+
+def _evidence(package: Package) -> set[str]:
+    return {item.candidate.id for item in section(package, "evidence").items}
 
 
 def test_near_duplicates_are_merged_and_differing_numbers_are_not(world: World) -> None:

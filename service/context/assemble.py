@@ -8,12 +8,12 @@ from typing import Final
 
 from service.audit.model import Action
 from service.audit.record import record
-from service.context.budget import TOKENS_MAX
 from service.context.compose import Composition, compose
 from service.context.kept_request import request_to_json
 from service.context.manifest import digest_of, manifest_of
 from service.context.merge import merge_duplicates
 from service.context.model import Candidate, Omission, Package, Rendering, TokenEstimate
+from service.context.offers import TOKENS_MAX
 from service.context.plan import plan_sections
 from service.context.request import PackageRequest, RequestInconsistent
 from service.context.situation import Situation, look_up

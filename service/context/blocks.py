@@ -10,9 +10,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from service.context.budget import Offer
 from service.context.fence import SAMPLE_MARKER, close_section, is_one_line, one_line, open_section, quote
 from service.context.model import Candidate, Group, Part, SectionPlan, Shape
+from service.context.offers import Offer
 from service.context.truncate import truncate
 from service.core.text import strip_tag_characters
 from service.policies.words import SectionName
@@ -104,7 +104,8 @@ class Planner:
         self._count = count
         # As many digits as the last citation can have: a label drawn later never takes more tokens.
         self._number = "9" * len(str(len(self._candidates)))
-        self.cuts: dict[int, str] = {}
+        self.cuts: dict[tuple[int, int], str] = {}
+        """Cut texts by candidate and the count of their block."""
         self.cards: dict[int, str] = {}
         self._card_counts: dict[int, int] = {}
         self._group_counts: dict[str, int] = {}
@@ -123,6 +124,7 @@ class Planner:
             group_tokens=self._count_group(group) if group else 0,
             card=partial(self._card, index) if candidate.card_title is not None else None,
             cut=partial(self._cut, index) if can_cut else None,
+            value=candidate.scores.get("score"),
         )
 
     def count_closed(self, candidate: Candidate) -> int:
@@ -147,7 +149,6 @@ class Planner:
 
     def _cut(self, index: int, room: int) -> int:
         candidate = self._candidates[index]
-        self.cuts.pop(index, None)
         if room < _CUT_TOKENS_MIN:
             return 0
 
@@ -157,8 +158,9 @@ class Planner:
         text = truncate(candidate.text, lambda kept: self._count(block(kept)) <= room, shape=candidate.shape)
         if text is None:
             return 0
-        self.cuts[index] = text
-        return self._count(block(text))
+        tokens = self._count(block(text))
+        self.cuts[index, tokens] = text
+        return tokens
 
 
 def _piece(candidate: Candidate, label: str, text: str, marker: str) -> str:

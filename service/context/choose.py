@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from service.context.blocks import Count, Planner, card_block, cut_block, whole_block
-from service.context.budget import Fate, Packed
 from service.context.model import Candidate, Item, SectionPlan, Truncation
+from service.context.offers import Fate, Packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,16 @@ class Chosen:
 def choose(plan: SectionPlan, planner: Planner, packed: Packed, count: Count) -> list[Chosen]:
     """Answer what `packed` takes of the plan's open candidates, most wanted first."""
     chosen = []
-    for index, (candidate, fate) in enumerate(zip(plan.open_candidates, packed.fates, strict=True)):
+    taken = zip(plan.open_candidates, packed.fates, packed.tokens, strict=True)
+    for index, (candidate, fate, block_tokens) in enumerate(taken):
         if fate is Fate.OUT:
             continue
         whole = candidate.text
-        text = {Fate.CUT: planner.cuts.get(index), Fate.CARD: planner.cards.get(index)}.get(fate) or whole
+        text = whole
+        if fate is Fate.CUT:
+            text = planner.cuts[index, block_tokens]
+        elif fate is Fate.CARD:
+            text = planner.cards[index]
         of = count(whole)
         tokens = of if fate is Fate.WHOLE else count(text)
         chosen.append(Chosen(index, candidate, fate, text, tokens, of))

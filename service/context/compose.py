@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from service.context.blocks import Count, Planner, as_shown, group_head, section_foot, section_head
-from service.context.budget import BudgetTooSmall, Demand, Offer, Packed, allocate
+from service.context.budget import BudgetTooSmall, Sharing
 from service.context.choose import Chosen, choose, in_reading_order
 from service.context.fence import PREAMBLE, SAMPLE_MARKER, draw_marker
 from service.context.model import (
@@ -18,10 +19,14 @@ from service.context.model import (
     SectionPlan,
     Segment,
 )
+from service.context.offers import Demand, Offer, Packed
 from service.context.omit import list_omissions
 from service.context.rendering import RENDERERS, Renderer
+from service.context.worth import worth_of
 from service.core.hashing import hash_text
 from service.policies.words import SectionName
+
+_OBJECT: Final = '{"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +49,23 @@ class _Shares:
 
     plans: tuple[SectionPlan, ...]
     planners: tuple[Planner, ...]
-    demands: tuple[Demand, ...]
-    packed: tuple[Packed, ...]
-    preamble: str
-    overhead: int
+    sharing: Sharing
     budget: int
+
+    @property
+    def demands(self) -> tuple[Demand, ...]:
+        """What the sections want."""
+        return self.sharing.demands
+
+    @property
+    def packed(self) -> tuple[Packed, ...]:
+        """What the sections get."""
+        return self.sharing.at(self.budget)
 
     @property
     def left(self) -> int:
         """Tokens that nobody took."""
-        return self.budget - self.overhead - sum(part.used for part in self.packed)
+        return max(0, self.budget - self.sharing.overhead) - sum(part.used for part in self.packed)
 
 
 def compose(
@@ -81,25 +93,20 @@ def compose(
     _fit_tools(chosen, shares, renderer, count)
     marker = draw_marker(digest, _contents(chosen))
     sections = tuple(
-        _section(
-            plan,
-            in_reading_order(chosen[plan.name], plan),
-            renderer,
-            maximum=demand.maximum,
-            count=count,
-            marker=marker,
+        replace(
+            _section(plan, in_reading_order(chosen[plan.name], plan), renderer, count=count, marker=marker),
+            max_tokens=demand.maximum,
+            worth=worth_of(demand, part, min(demand.maximum, part.used + shares.left)),
         )
-        for plan, demand in zip(shares.plans, shares.demands, strict=True)
+        for plan, demand, part in zip(shares.plans, shares.demands, shares.packed, strict=True)
     )
     texts = {section.name: section.text for section in sections if section.text}
-    preamble, overhead = (shares.preamble, shares.overhead) if texts else ("", 0)
+    preamble, overhead = (PREAMBLE, shares.sharing.overhead) if texts else ("", 0)
     used = overhead + sum(section.used_tokens for section in sections)
     assert used <= budget, "a package took more than its budget"
     return Composition(
         sections=sections,
-        omissions=list_omissions(
-            shares.plans, shares.planners, shares.demands, shares.packed, chosen, overhead=overhead
-        ),
+        omissions=list_omissions(shares.plans, shares.planners, shares.sharing, budget, chosen),
         overhead_tokens=overhead,
         used_tokens=used,
         stable_prefix_tokens=overhead
@@ -133,17 +140,9 @@ def _share(plans: tuple[SectionPlan, ...], budget: int, renderer: Renderer, coun
     demands = tuple(
         _demand(plan, planner, renderer, count) for plan, planner in zip(plans, planners, strict=True)
     )
-    overhead = count(PREAMBLE)
-    first = min(demands, key=lambda demand: (not demand.required_tokens, -demand.priority))
-    try:
-        packed = allocate(demands, max(0, budget - overhead))
-    except BudgetTooSmall as small:
-        if small.is_of_section:
-            raise
-        raise BudgetTooSmall(small.section, small.needed_tokens + overhead) from None
-    if budget < overhead and first.required_tokens:
-        raise BudgetTooSmall(first.section, overhead + sum(demand.required_tokens for demand in demands))
-    return _Shares(plans, planners, demands, packed, PREAMBLE, overhead if budget >= overhead else 0, budget)
+    sharing = Sharing(demands, count(PREAMBLE))
+    sharing.at(budget)
+    return _Shares(plans, planners, sharing, budget)
 
 
 def _demand(plan: SectionPlan, planner: Planner, renderer: Renderer, count: Count) -> Demand:
@@ -160,30 +159,43 @@ def _demand(plan: SectionPlan, planner: Planner, renderer: Renderer, count: Coun
         base_tokens=base,
         minimum=plan.minimum,
         maximum=plan.maximum,
-        maximum_percent=plan.maximum_percent,
         priority=plan.priority,
         overflow=plan.overflow,
+        limits=plan.limits_at,
     )
-    if plan.maximum_is_strict:
-        return demand
-    return replace(demand, maximum=max(demand.maximum, demand.required_tokens))
+    return demand if plan.maximum_is_strict else _widened(demand)
+
+
+def _widened(demand: Demand) -> Demand:
+    """Answer a demand that may pass its maximum with what is required."""
+    required = demand.required_tokens
+
+    def limits_at(budget: int) -> tuple[int, int]:
+        minimum, maximum = demand.limits_at(budget)
+        return minimum, max(maximum, required)
+
+    return replace(demand, maximum=max(demand.maximum, required), limits=limits_at)
 
 
 def _tool_offers(plan: SectionPlan, renderer: Renderer, count: Count) -> tuple[list[Offer], int]:
-    # Inside a JSON array counts do not add up: these are estimates, and `_fit_tools` counts the array.
     texts = [renderer.tool_text(candidate.tool) for candidate in plan.open_candidates if candidate.tool]
-    ending = "\n" if renderer.is_joined else ","
-    head = "# tools\n" if renderer.is_joined else "[]"
-    return [
-        Offer(count(text + ending), required=candidate.required)
-        for text, candidate in zip(texts, plan.open_candidates, strict=True)
-    ], count(head)
+    if renderer.is_joined:
+        counts, base = [count(f"{text}\n") for text in texts], count("# tools\n")
+    else:
+        # Every exact encoding splits a JSON array before the first letter of each object. What stands behind
+        # an object depends on whether it is the last: the larger count is planned, so the sum may be too high
+        # by a token. Where an encoding splits otherwise, `_fit_tools` counts the array.
+        rests = [text.removeprefix(_OBJECT) for text in texts]
+        counts = [max(count(f"{rest},{_OBJECT}"), count(f"{rest}]")) for rest in rests]
+        base = count(f"[{_OBJECT}")
+    required = [candidate.required for candidate in plan.open_candidates]
+    return [Offer(tokens, required=must) for tokens, must in zip(counts, required, strict=True)], base
 
 
 def _fit_tools(
     chosen: dict[SectionName, list[Chosen]], shares: _Shares, renderer: Renderer, count: Count
 ) -> None:
-    """Leave out the last tools while their array takes more than was planned and is left."""
+    """Leave out the last tools while their array takes more than was planned."""
     for plan, demand, part in zip(shares.plans, shares.demands, shares.packed, strict=True):
         if plan.name is not SectionName.TOOLS or renderer.is_joined:
             continue
@@ -218,7 +230,6 @@ def _section(
     chosen: Sequence[Chosen],
     renderer: Renderer,
     *,
-    maximum: int,
     count: Count,
     marker: str,
 ) -> Section:
@@ -240,7 +251,7 @@ def _section(
         )
     else:
         text = ""
-    return Section(plan.name, maximum, count(text) if text else 0, text, tuple(items))
+    return Section(plan.name, plan.maximum, count(text) if text else 0, text, tuple(items))
 
 
 def _prefix_hashes(preamble: str, texts: Mapping[SectionName, str]) -> Mapping[str, str]:

@@ -85,6 +85,8 @@ def _section(section: Section, keyed_hash: Callable[[str], str]) -> dict[str, An
         "segment": section.segment.value,
         "used_tokens": section.used_tokens,
         "max_tokens": section.max_tokens,
+        "value": None if section.worth is None else section.worth.value,
+        "lost_value_at_most": None if section.worth is None else section.worth.lost_at_most,
         "items": [_item(item, keyed_hash) for item in section.items],
     }
 

@@ -1,12 +1,13 @@
 """What a context package is made of: sections in their order, candidates, items, omissions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from service.context.worth import Worth
 from service.core.hashing import Json
 from service.policies.words import Overflow, SectionName
 
@@ -163,7 +164,8 @@ class SectionPlan:
     candidates: tuple[Candidate, ...]
     minimum: int = 0
     maximum: int = 2_000_000
-    maximum_percent: int = 0
+    limits_at: Callable[[int], tuple[int, int]] | None = None
+    """Minimum and maximum in a package of another size; without it they are the same for all."""
     priority: int = 0
     overflow: Overflow = Overflow.DROP
     card_tokens: int = 64
@@ -230,6 +232,8 @@ class Section:
     used_tokens: int
     text: str
     items: tuple[Item, ...]
+    worth: Worth | None = None
+    """What was taken is worth, where the candidates were ranked by scores."""
 
     @property
     def segment(self) -> Segment:

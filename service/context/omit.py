@@ -3,23 +3,24 @@
 from collections.abc import Mapping, Sequence
 
 from service.context.blocks import Planner
-from service.context.budget import Demand, Fate, Packed, sufficient_budgets
+from service.context.budget import Sharing
 from service.context.choose import Chosen
 from service.context.model import Candidate, Omission, OmissionReason, SectionPlan
+from service.context.offers import Fate, Packed
+from service.context.sufficient import sufficient_budgets
 from service.policies.words import SectionName
 
 
 def list_omissions(
     plans: Sequence[SectionPlan],
     planners: Sequence[Planner],
-    demands: Sequence[Demand],
-    packed: Sequence[Packed],
+    sharing: Sharing,
+    budget: int,
     chosen: Mapping[SectionName, Sequence[Chosen]],
-    *,
-    overhead: int,
 ) -> tuple[Omission, ...]:
     """Answer one omission for each candidate that was not chosen, in the order of sections and preference."""
-    wanted = sufficient_budgets(demands, packed, overhead)
+    packed = sharing.at(budget)
+    wanted = sufficient_budgets(sharing, budget)
     omissions: list[Omission] = []
     for number, plan in enumerate(plans):
         taken = {one.index for one in chosen[plan.name]}
@@ -33,7 +34,9 @@ def list_omissions(
             )
             reason = OmissionReason.DUPLICATE if stands_in else OmissionReason.OVER_BUDGET
             fit = None if stands_in else wanted[number][index]
-            omissions.append(_omission(plan, candidate, reason, demands[number].offers[index].tokens, fit))
+            omissions.append(
+                _omission(plan, candidate, reason, sharing.demands[number].offers[index].tokens, fit)
+            )
         omissions.extend(
             _omission(plan, candidate, candidate.reason, planners[number].count_closed(candidate), None)
             for candidate in plan.candidates

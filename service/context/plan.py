@@ -1,10 +1,11 @@
 """Turns a profile's rules and a request's overrides into each section's share of the budget. Pure."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from service.context.model import Candidate, SectionPlan
 from service.context.request import PackageRequest, RequestInconsistent, SectionLimits
-from service.policies.profiles import Profile
+from service.policies.profiles import Profile, SectionRule
 from service.policies.words import SectionName
 
 
@@ -19,17 +20,17 @@ def plan_sections(
     plans = []
     for name, rule in profile.sections.items():
         limits = asked.sections.get(name, SectionLimits())
-        minimum = rule.min.of(asked.budget) if limits.minimum is None else limits.minimum
-        maximum = rule.max.of(asked.budget) if limits.maximum is None else limits.maximum
+        limits_at = partial(_limits_at, rule, limits)
+        minimum, maximum = limits_at(asked.budget)
         if limits.minimum is not None and limits.maximum is not None and minimum > maximum:
             raise RequestInconsistent("min is more than max", pointer=f"/sections/{name}")
         plans.append(
             SectionPlan(
                 name=name,
                 candidates=tuple(candidates.get(name, ())),
-                minimum=min(minimum, maximum),
+                minimum=minimum,
                 maximum=maximum,
-                maximum_percent=rule.max.percent if limits.maximum is None else 0,
+                limits_at=limits_at,
                 priority=rule.priority,
                 overflow=rule.overflow,
                 card_tokens=profile.retrieval.card_tokens,
@@ -37,3 +38,10 @@ def plan_sections(
             )
         )
     return plans
+
+
+def _limits_at(rule: SectionRule, limits: SectionLimits, budget: int) -> tuple[int, int]:
+    """Answer the section's minimum and maximum in a package of so many tokens."""
+    minimum = rule.min.of(budget) if limits.minimum is None else limits.minimum
+    maximum = rule.max.of(budget) if limits.maximum is None else limits.maximum
+    return min(minimum, maximum), maximum

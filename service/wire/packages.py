@@ -125,12 +125,18 @@ class PackageItem(Answer):
 
 
 class PackageSection(Answer):
-    """One section. `used_tokens` is the exact count of `text`."""
+    """One section. `used_tokens` is the exact count of `text`.
+
+    `value` is the sum of the items' scores; no other choice that fits is worth more than `lost_value_at_most`
+    on top of it. Both are null where nothing is ranked by scores.
+    """
 
     name: SectionName
     segment: Literal["stable", "session", "volatile"]
     used_tokens: int
     max_tokens: int
+    value: float | None
+    lost_value_at_most: float | None
     text: str
     items: list[PackageItem]
 
@@ -212,6 +218,8 @@ class ExplainedSection(Answer):
     segment: Literal["stable", "session", "volatile"]
     used_tokens: int
     max_tokens: int
+    value: float | None = None
+    lost_value_at_most: float | None = None
     items: list[ExplainedItem]
 
 

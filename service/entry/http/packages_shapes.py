@@ -131,6 +131,8 @@ def explained_answer(explanation: Explanation, project: str) -> PackageExplained
                 segment=section["segment"],
                 used_tokens=section["used_tokens"],
                 max_tokens=section["max_tokens"],
+                value=section.get("value"),
+                lost_value_at_most=section.get("lost_value_at_most"),
                 items=[
                     ExplainedItem(
                         **{
@@ -155,6 +157,8 @@ def _section(section: Section) -> PackageSection:
         segment=section.segment.value,
         used_tokens=section.used_tokens,
         max_tokens=section.max_tokens,
+        value=None if section.worth is None else section.worth.value,
+        lost_value_at_most=None if section.worth is None else section.worth.lost_at_most,
         text=section.text,
         items=[_item(item) for item in section.items],
     )
