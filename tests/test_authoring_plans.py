@@ -49,6 +49,19 @@ def test_a_plan_says_what_would_happen_and_is_read_again_as_it_was(world: Memory
     assert world.call("GET", "/policies", author)["version"] == plan["base_version"]
 
 
+def test_a_repeat_with_the_same_key_is_the_same_plan(world: MemoryWorld, clock: FixedClock) -> None:
+    author = {**world.of("policy_author", "ann"), "Idempotency-Key": "once"}
+
+    first = simulate(world, author)
+    clock.advance(minutes=1)
+    again = simulate(world, author)
+    other = simulate(world, author, expect=422, days=31)
+
+    assert again == first
+    assert other["code"] == "idempotency_key_reused"
+    assert world.site.count(PolicyPlanRow) == 1
+
+
 def test_a_hash_covers_what_was_found_and_not_when(world: MemoryWorld, clock: FixedClock) -> None:
     author = world.of("policy_author", "ann")
 
