@@ -1,6 +1,6 @@
 """Explains a kept package: its manifest, with each choice in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
@@ -35,6 +35,41 @@ _QUARANTINED: Final = (
 )
 _PERSONAL: Final = frozenset({"memory"})
 """Kinds that only the acting user of the package, and those who stand beside the projects, see named."""
+_ERASABLE: Final = frozenset({"evidence", "memory", "observation", "summary", "turn"})
+_ERASED: Final = "erased since: its id and its hash are all that is left"
+_BARE: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "truncated": None,
+        "authority": None,
+        "trust": None,
+        "advisory": False,
+        "span": None,
+        "would_fit_with": None,
+        "scores": {},
+    }
+)
+"""What an entry no longer says once its item is erased."""
+_REQUIRED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "instruction": "the profile names it",
+        "scope": "every package says who acts and for whom",
+        "objective": "the run's objective is never left out",
+        "requirement": "the run's requirements are never left out",
+        "pin": "what binds or blocks the run is never left out",
+        "effect": "an outcome that nobody knows is never left out",
+        "check": "a failed check is never left out",
+    }
+)
+_WANTED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "tool": "the caller may use it now",
+        "summary": "it stands for turns that are not all here",
+        "observation": "the newest result of its source",
+        "pin": "pinned, and not settled",
+        "task": "a task of the run",
+        "limit": "what is left, and when to stop",
+    }
+)
 _SCORES_SHOWN: Final = ("score", "relevance", "authority", "freshness")
 
 
@@ -55,12 +90,12 @@ def explain_package(package_id: str, *, unit: Unit) -> Explanation:
     package = PackageStore.of(unit).find(package_id) if is_id(package_id) else None
     if package is None or package.project_id not in unit.caller.project_ids:
         raise NotFound
-    hidden = _hidden(package, unit)
+    hidden, erased = _hidden(package, unit), _erased(package, unit)
     sections = [
         {
             **section,
             "items": [
-                {**item, "why": why_item(item)}
+                _explained(item, why_item, erased)
                 for item in section["items"]
                 if (item["kind"], item["id"]) not in hidden
             ],
@@ -68,7 +103,7 @@ def explain_package(package_id: str, *, unit: Unit) -> Explanation:
         for section in package.manifest["sections"]
     ]
     omissions = [
-        {**omission, "why": why_omission(omission)}
+        _explained(omission, why_omission, erased)
         for omission in package.manifest["omissions"]
         if (omission["kind"], omission["id"]) not in hidden
     ]
@@ -79,13 +114,7 @@ def explain_package(package_id: str, *, unit: Unit) -> Explanation:
 
 def why_item(item: Mapping[str, Any]) -> str:
     """Say why an item is in the package, and as how much of itself."""
-    if item["required"]:
-        reason = "in: the profile requires it"
-    elif item["scores"]:
-        shown = [f"{name} {item['scores'][name]:.2f}" for name in _SCORES_SHOWN if name in item["scores"]]
-        reason = f"in: ranked by {', '.join(shown)}" if shown else "in: wanted, and it fitted"
-    else:
-        reason = "in: wanted, and it fitted"
+    reason = f"in: {_why_wanted(item)}"
     if item["card"]:
         return f"{reason}; as a card, since the whole did not fit"
     if item["truncated"] is not None:
@@ -100,6 +129,46 @@ def why_omission(omission: Mapping[str, Any]) -> str:
     if omission["would_fit_with"] is not None:
         return f"{words}; it would be in with max_tokens {omission['would_fit_with']}"
     return words
+
+
+def _why_wanted(item: Mapping[str, Any]) -> str:
+    kind, scores = item["kind"], item["scores"]
+    if item["required"]:
+        return _REQUIRED.get(kind, "what must not be missed is never left out")
+    if "declared_input" in scores:
+        return "the task at hand declares it as an input"
+    if kind == "turn":
+        if scores.get("recency"):
+            return "among the newest that were said"
+        return f"said earlier, relevance {scores.get('relevance', 0.0):.2f} to the query"
+    if (words := _WANTED.get(kind)) is not None:
+        return words
+    shown = [f"{name} {scores[name]:.2f}" for name in _SCORES_SHOWN if name in scores]
+    return f"ranked by {', '.join(shown)}" if shown else "wanted, and it fitted"
+
+
+def _explained(
+    entry: Mapping[str, Any], why: Callable[[Mapping[str, Any]], str], erased: frozenset[tuple[str, str]]
+) -> Mapping[str, Any]:
+    """Answer an item or omission with its reason; of what was erased since, its id and hash alone."""
+    if (entry["kind"], entry["id"]) not in erased:
+        return {**entry, "why": why(entry)}
+    bare = {name: nothing for name, nothing in _BARE.items() if name in entry}
+    return {**entry, **bare, "erased": True, "why": _ERASED}
+
+
+def _erased(package: KeptPackage, unit: Unit) -> frozenset[tuple[str, str]]:
+    """Answer those of the items and omissions that have been erased since."""
+    ids: dict[str, set[str]] = {}
+    for part in (*package.manifest["sections"], {"items": package.manifest["omissions"]}):
+        for entry in part["items"]:
+            if entry["kind"] in _ERASABLE:
+                ids.setdefault(entry["kind"], set()).add(entry["id"])
+    return frozenset(
+        (kind, item_id)
+        for kind, found in ids.items()
+        for item_id in unit.ledger.buried(unit.tenant_id, kind, found)
+    )
 
 
 def _hidden(package: KeptPackage, unit: Unit) -> frozenset[tuple[str, str]]:

@@ -44,7 +44,7 @@ def digest_of(package: Package) -> str:
 
 
 def _hash_plain(value: object) -> str:
-    return hash_text(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return hash_text(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 
 def manifest_of(

@@ -121,6 +121,9 @@ class PackageItem(Answer):
     source: ItemSource | None
     span: SpanOfItem | None
     sha256: str
+    flags: list[str] = Field(
+        default_factory=list, description="`hidden_text`: its source holds what only models read; not shown."
+    )
     scores: dict[str, float]
 
 
@@ -207,7 +210,11 @@ class ExplainedItem(Answer):
     span: SpanOfItem | None
     sha256: str | None
     keyed_hash: str | None
+    flags: list[str] = Field(
+        default_factory=list, description="`hidden_text`: its source holds what only models read; not shown."
+    )
     scores: dict[str, float]
+    erased: bool = Field(default=False, description="It was erased since: id and hash are all that is left.")
     why: str
 
 
@@ -226,6 +233,7 @@ class ExplainedSection(Answer):
 class ExplainedOmission(PackageOmission):
     """An omission with its reason in words."""
 
+    erased: bool = Field(default=False, description="It was erased since: its id is all that is left.")
     why: str
 
 
