@@ -222,3 +222,26 @@ def test_a_run_of_another_project_or_one_that_is_not_there_answers_alike(
         world.build(OUTSIDER, project="beta", execution_id=run.id)
     with pytest.raises(NotFound):
         world.build(execution_id="not-an-id")
+
+
+def test_a_cut_log_shows_its_beginning_and_its_end_under_labels_of_their_own(
+    world: World, run: Execution
+) -> None:
+    lines = [
+        "$ make all",
+        *(f"step {number} of the build is done" for number in range(60)),
+        "ERROR disk full",
+    ]
+    _observe(world, run, "\n".join(lines))
+
+    package = world.build(
+        execution_id=run.id, sections={SectionName.OBSERVATIONS: SectionLimits(maximum=160)}
+    )
+
+    (item,) = section(package, "observations").items
+    text = str(package.rendered["text"])
+    assert item.truncated is not None
+    assert item.truncated.kept < item.truncated.of
+    assert f"[O1 beginning {package.fence_marker}]\n$ make all\n" in text
+    assert f"ERROR disk full\n[/O1 end {package.fence_marker}]\n" in text
+    assert item.text.startswith("$ make all\nstep 0 ")

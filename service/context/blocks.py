@@ -4,7 +4,7 @@ A block begins with "[", "#", "<", "-" or "{" and ends with a line break: there 
 so the counts of blocks add up to the count of their sum.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -13,8 +13,8 @@ from typing import Final
 from service.context.fence import SAMPLE_MARKER, close_section, is_one_line, one_line, open_section, quote
 from service.context.model import Candidate, Group, Part, SectionPlan, Shape
 from service.context.offers import Offer
-from service.context.truncate import truncate
-from service.core.text import strip_tag_characters
+from service.context.truncate import Cutter, truncate
+from service.core.text import cut_at_grapheme, strip_tag_characters
 from service.policies.words import SectionName
 
 Count = Callable[[str], int]
@@ -76,9 +76,18 @@ def as_shown(candidate: Candidate) -> Candidate:
     return replace(candidate, parts=tuple(parts))
 
 
-def cut_block(candidate: Candidate, text: str, citation: str, marker: str) -> str:
-    """Answer the block of a single-part candidate with a shorter text."""
-    return _piece(candidate, _label(citation, candidate.parts[0].label), text, marker)
+def cut_block(candidate: Candidate, pieces: Sequence[str], citation: str, marker: str) -> str:
+    """Answer the block of a single-part candidate of which one piece is left, or its beginning and end.
+
+    Labels tell the two apart: nothing is written into the content where something is missing.
+    """
+    label = _label(citation, candidate.parts[0].label)
+    if len(pieces) == 1:
+        return _piece(candidate, label, pieces[0], marker)
+    return "".join(
+        _piece(candidate, _label(label, name), piece, marker)
+        for name, piece in zip(("beginning", "end"), pieces, strict=True)
+    )
 
 
 def card_block(text: str, citation: str, marker: str) -> str:
@@ -89,7 +98,7 @@ def card_block(text: str, citation: str, marker: str) -> str:
 def card_text(candidate: Candidate, tokens: int, count: Count) -> str:
     """Answer a card: the title and the text's first `tokens` tokens."""
     title = one_line(candidate.card_title or candidate.kind)
-    text = one_line(candidate.text[:_CARD_CHARACTERS])
+    text = one_line(candidate.text[: cut_at_grapheme(candidate.text, _CARD_CHARACTERS)])
     if count(text) > tokens:
         text = truncate(text, lambda kept: count(kept) <= tokens, shape=Shape.PROSE) or ""
     return f"{title}: {text}"
@@ -104,8 +113,9 @@ class Planner:
         self._count = count
         # As many digits as the last citation can have: a label drawn later never takes more tokens.
         self._number = "9" * len(str(len(self._candidates)))
-        self.cuts: dict[tuple[int, int], str] = {}
-        """Cut texts by candidate and the count of their block."""
+        self._cutters: dict[int, Cutter] = {}
+        self.cuts: dict[tuple[int, int], tuple[str, ...]] = {}
+        """What cuts left by candidate and the count of their block."""
         self.cards: dict[int, str] = {}
         self._card_counts: dict[int, int] = {}
         self._group_counts: dict[str, int] = {}
@@ -152,14 +162,16 @@ class Planner:
         if room < _CUT_TOKENS_MIN:
             return 0
 
-        def block(text: str) -> str:
-            return cut_block(candidate, text, self._sample(candidate), SAMPLE_MARKER)
+        def tokens_of(pieces: Sequence[str]) -> int:
+            return self._count(cut_block(candidate, pieces, self._sample(candidate), SAMPLE_MARKER))
 
-        text = truncate(candidate.text, lambda kept: self._count(block(kept)) <= room, shape=candidate.shape)
-        if text is None:
+        if index not in self._cutters:
+            self._cutters[index] = Cutter.of_shape(candidate.text, candidate.shape)
+        pieces = self._cutters[index].longest(lambda pieces: tokens_of(pieces) <= room)
+        if pieces is None:
             return 0
-        tokens = self._count(block(text))
-        self.cuts[index, tokens] = text
+        tokens = tokens_of(pieces)
+        self.cuts[index, tokens] = pieces
         return tokens
 
 

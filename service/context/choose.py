@@ -10,14 +10,19 @@ from service.context.offers import Fate, Packed
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One taken candidate: how, which text of it is shown, and the counts of that text and the whole one."""
+    """One taken candidate: how, what of its text is shown, and the counts of that text and the whole one."""
 
     index: int
     candidate: Candidate
     fate: Fate
-    text: str
+    pieces: tuple[str, ...]
     tokens: int
     of: int
+
+    @property
+    def text(self) -> str:
+        """The shown text; where only beginning and end are left, one after the other."""
+        return "\n".join(self.pieces)
 
     def block(self, citation: str, marker: str) -> str:
         """Answer its lines in the section."""
@@ -25,7 +30,7 @@ class Chosen:
             case Fate.CARD:
                 return card_block(self.text, citation, marker)
             case Fate.CUT:
-                return cut_block(self.candidate, self.text, citation, marker)
+                return cut_block(self.candidate, self.pieces, citation, marker)
             case _:
                 return whole_block(self.candidate, citation, marker)
 
@@ -54,14 +59,14 @@ def choose(plan: SectionPlan, planner: Planner, packed: Packed, count: Count) ->
         if fate is Fate.OUT:
             continue
         whole = candidate.text
-        text = whole
+        pieces: tuple[str, ...] = (whole,)
         if fate is Fate.CUT:
-            text = planner.cuts[index, block_tokens]
+            pieces = planner.cuts[index, block_tokens]
         elif fate is Fate.CARD:
-            text = planner.cards[index]
+            pieces = (planner.cards[index],)
         of = count(whole)
-        tokens = of if fate is Fate.WHOLE else count(text)
-        chosen.append(Chosen(index, candidate, fate, text, tokens, of))
+        tokens = of if fate is Fate.WHOLE else count("\n".join(pieces))
+        chosen.append(Chosen(index, candidate, fate, pieces, tokens, of))
     return chosen
 
 

@@ -65,10 +65,14 @@ class Shape(StrEnum):
     """Where a text may be cut so that what is left still means something."""
 
     PROSE = "prose"
+    MARKDOWN = "markdown"
+    """Prose that may hold tables and fenced code."""
     LINES = "lines"
     LOG = "log"
-    """Lines of which the last say most: a log ends in its error."""
+    """Lines of which the last say most, and the first more than the middle: a log ends in its error."""
     ROWS = "rows"
+    RECORDS = "records"
+    """Lines that are each something by themselves, such as JSON Lines."""
     JSON = "json"
     WHOLE = "whole"
     """Never cut."""
@@ -147,6 +151,8 @@ class Candidate:
     scores: Mapping[str, float] = field(default_factory=dict)
     tool: Tool | None = None
     reason: OmissionReason | None = None
+    flags: tuple[str, ...] = ()
+    """What readers should know: `hidden_text` where its source holds what only models read."""
     also: tuple[str, ...] = ()
     """Turns that are shown with it, or that it quotes: who asks for their uses finds this one."""
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from service.context.model import Part, Shape
-from service.context.truncate import beginning_of_json, truncate
+from service.context.truncate import beginning_of_json, end_of_log, truncate
 
 HEAD_CHARACTERS: Final = 6_000
 TAIL_CHARACTERS: Final = 3_000
@@ -23,7 +23,7 @@ def preview(head: str, tail: str, *, shape: Shape, count: Callable[[str], int]) 
     """
     if shape is Shape.LOG:
         first = _cut(head, Shape.LINES, _LOG_HEAD_TOKENS, count)
-        last = truncate(tail, lambda kept: count(kept) <= _LOG_TAIL_TOKENS, shape=Shape.LOG)
+        last = end_of_log(tail, lambda kept: count(kept) <= _LOG_TAIL_TOKENS)
         return (*_part("beginning", first), *_part("end", last))
     if shape is Shape.JSON:
         return _part("beginning", beginning_of_json(head, lambda kept: count(kept) <= _HEAD_TOKENS))

@@ -123,13 +123,14 @@ def _candidate(
             note=f"{version}{observed}",
             standing=f"{passage.trust} {passage.authority}",
         ),
-        shape=Shape.PROSE,
+        shape=Shape.MARKDOWN,
         card_title=passage.title or title,
         authority=passage.authority,
         trust=passage.trust,
         source=Source(source.uri, source.kind, source.source_version, source.observed_at),
         span=(start, start + len(text)),
         scores=scores,
+        flags=passage.flags,
         reason=OmissionReason.STALE if passage.stale and reason is not OmissionReason.QUARANTINED else reason,
     )
 

@@ -20,7 +20,10 @@ _SHAPES: Final = MappingProxyType(
         "application/json": Shape.JSON,
         "text/csv": Shape.ROWS,
         "text/plain": Shape.LOG,
-        "text/markdown": Shape.LINES,
+        "text/markdown": Shape.MARKDOWN,
+        "application/jsonl": Shape.RECORDS,
+        "application/x-ndjson": Shape.RECORDS,
+        "text/tab-separated-values": Shape.ROWS,
         "text/html": Shape.LINES,
     }
 )
@@ -28,6 +31,8 @@ _SHAPES: Final = MappingProxyType(
 
 def shape_of(media_type: str) -> Shape:
     """Answer where a text of this media type may be cut."""
+    if media_type.endswith("+json"):
+        return Shape.JSON
     return _SHAPES.get(media_type, Shape.PROSE)
 
 
