@@ -13,6 +13,7 @@ import uvicorn
 
 from service.entry.http.app import create_app
 from service.entry.http.shell import Saw
+from service.entry.policies_folder import warn_of_broken_policies
 from service.settings import Settings
 from service.wiring import Runtime, build
 
@@ -34,6 +35,7 @@ def serve(settings: Settings) -> None:
         runtime = build(settings)
         opened.callback(runtime.close)
         runtime.warm_up()
+        warn_of_broken_policies(settings.policies_dir)
         config = uvicorn.Config(
             create_app(runtime, saw=_measure(settings, runtime, opened)),
             timeout_graceful_shutdown=_STOP_SECONDS_MAX,
