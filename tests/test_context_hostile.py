@@ -11,7 +11,7 @@ from hostile_texts import CANARY, HOSTILE, INTACT, blocks, contents, fences
 from http_support import Site
 from tiktoken_reference import count
 
-from service.core.text import strip_tag_characters
+from service.core.text import strip_hidden
 
 FORMS = ("markdown", "openai", "anthropic")
 PARTS = 10
@@ -156,7 +156,7 @@ def check(package: Any) -> None:
     for name in ("instructions", "tools", "scope", "limits"):
         assert CANARY not in sections[name]["text"], name
     everything = system + "".join(messages)
-    assert strip_tag_characters(everything) == everything
+    assert strip_hidden(everything) == everything
     assert not any(marker in item["text"] for item in quoted)
 
 

@@ -7,7 +7,7 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from service.core.text import cut_at_grapheme, strip_tag_characters, text_fault
+from service.core.text import cut_at_grapheme, strip_hidden, text_fault
 
 FAMILY = "👩\u200d👩\u200d👧"
 SCOTLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
@@ -65,19 +65,19 @@ def test_text_with_nul_or_half_a_pair_is_at_fault() -> None:
 def test_invisible_tags_are_removed_and_flags_stay() -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
 
-    assert strip_tag_characters(f"Plot{hidden} 18 {SCOTLAND}") == f"Plot 18 {SCOTLAND}"
-    assert strip_tag_characters(f"e\u0301{FAMILY}") == f"e\u0301{FAMILY}"
-    assert strip_tag_characters("") == ""
+    assert strip_hidden(f"Plot{hidden} 18 {SCOTLAND}") == f"Plot 18 {SCOTLAND}"
+    assert strip_hidden(f"e\u0301{FAMILY}") == f"e\u0301{FAMILY}"
+    assert strip_hidden("") == ""
 
 
 def test_the_rest_of_the_tags_plane_and_selectors_that_select_nothing_are_removed() -> None:
     bytes_as_selectors = "".join(chr(0xE0100 + byte) for byte in b"obey")
 
-    assert strip_tag_characters(f"a{bytes_as_selectors}b") == f"a{bytes_as_selectors[0]}b"
-    assert strip_tag_characters("a\ufe0f\ufe00\ufe0eb") == "a\ufe0fb"
-    assert strip_tag_characters("a\U000e0080\U000e01f0\U000e0fffb") == "ab"
+    assert strip_hidden(f"a{bytes_as_selectors}b") == f"a{bytes_as_selectors[0]}b"
+    assert strip_hidden("a\ufe0f\ufe00\ufe0eb") == "a\ufe0fb"
+    assert strip_hidden("a\U000e0080\U000e01f0\U000e0fffb") == "ab"
     assert (
-        strip_tag_characters("\u845b\U000e0100 1\ufe0f\u20e3 \u2764\ufe0f")
+        strip_hidden("\u845b\U000e0100 1\ufe0f\u20e3 \u2764\ufe0f")
         == "\u845b\U000e0100 1\ufe0f\u20e3 \u2764\ufe0f"
     )
 
@@ -85,6 +85,6 @@ def test_the_rest_of_the_tags_plane_and_selectors_that_select_nothing_are_remove
 def test_a_flag_hides_no_other_tags() -> None:
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
 
-    assert strip_tag_characters(f"\U0001f3f4{hidden}\U000e007f") == "\U0001f3f4"
-    assert strip_tag_characters(f"{SCOTLAND}{hidden}") == SCOTLAND
-    assert strip_tag_characters(SCOTLAND[:-1]) == "\U0001f3f4"
+    assert strip_hidden(f"\U0001f3f4{hidden}\U000e007f") == "\U0001f3f4"
+    assert strip_hidden(f"{SCOTLAND}{hidden}") == SCOTLAND
+    assert strip_hidden(SCOTLAND[:-1]) == "\U0001f3f4"

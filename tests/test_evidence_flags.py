@@ -88,3 +88,19 @@ def test_a_header_from_before_there_were_flags_has_none(site: Site) -> None:
     header = seal.open_header(seal._seal(old, (), "header"))  # noqa: SLF001 - as the last release wrote it
 
     assert (header.uri, header.title, header.flags) == ("doc://a", "A", ())
+
+
+def test_a_package_shows_such_a_text_without_what_it_hides_and_says_so(site: Site) -> None:
+    agent = delegated(site)
+    hidden = _keep(site, agent, f"Plot 18: consent granted.{HIDDEN}")["id"]
+    clean = _keep(site, agent, "Plot 18: the fence is low.", "doc://fence")["id"]
+    asked = {"project": "alpha", "purpose": "service", "query": "plot 18", "max_tokens": 4_000}
+
+    package = site.client.post("/v1/context-packages", headers=agent, json=asked).json()
+    explained = site.client.get(f"/v1/context-packages/{package['id']}", headers=agent).json()
+
+    for answer in (package, explained):
+        flags = {item["id"]: item["flags"] for section in answer["sections"] for item in section["items"]}
+        assert (flags[hidden], flags[clean]) == (["hidden_text"], [])
+    (item,) = [item for section in package["sections"] for item in section["items"] if item["id"] == hidden]
+    assert item["text"] == "Plot 18: consent granted."

@@ -14,7 +14,8 @@ from service.context.fence import SAMPLE_MARKER, close_section, is_one_line, one
 from service.context.model import Candidate, Group, Part, SectionPlan, Shape
 from service.context.offers import Offer
 from service.context.truncate import Cutter, truncate
-from service.core.text import cut_at_grapheme, strip_tag_characters
+from service.core.text import cut_at_grapheme, strip_hidden
+from service.evidence.flags import Flag
 from service.policies.words import SectionName
 
 Count = Callable[[str], int]
@@ -69,11 +70,11 @@ def whole_block(candidate: Candidate, citation: str, marker: str) -> str:
 
 def as_shown(candidate: Candidate) -> Candidate:
     """Answer the candidate as readers see it: without invisible characters that only models read."""
-    texts = [strip_tag_characters(part.text) for part in candidate.parts]
+    texts = [strip_hidden(part.text) for part in candidate.parts]
     if all(text == part.text for text, part in zip(texts, candidate.parts, strict=True)):
         return candidate
     parts = (Part(part.label, text) for text, part in zip(texts, candidate.parts, strict=True))
-    return replace(candidate, parts=tuple(parts))
+    return replace(candidate, parts=tuple(parts), flags=(Flag.HIDDEN_TEXT,))
 
 
 def cut_block(candidate: Candidate, pieces: Sequence[str], citation: str, marker: str) -> str:

@@ -7,7 +7,7 @@ three is one token in all exact encodings: which number is drawn does not move a
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from service.core.text import strip_tag_characters
+from service.core.text import strip_hidden
 
 MARKER_DIGITS: Final = 9
 DRAWS_MAX: Final = 1_000
@@ -65,4 +65,4 @@ def is_one_line(text: str) -> bool:
 
 def one_line(text: str) -> str:
     """Answer `text` with every run of white space and line breaks as one space, for titles and labels."""
-    return " ".join(strip_tag_characters(text).split())
+    return " ".join(strip_hidden(text).split())

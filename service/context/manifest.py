@@ -110,6 +110,7 @@ def _item(item: Item, keyed_hash: Callable[[str], str]) -> dict[str, Any]:
         "span": list(item.span) if item.span is not None else None,
         "sha256": candidate.sha256 if is_open else None,
         "keyed_hash": None if is_open else keyed_hash(candidate.sha256),
+        "flags": list(candidate.flags),
         "scores": dict(candidate.scores),
     }
 

@@ -65,7 +65,7 @@ def cut_at_grapheme(text: str, end: int) -> int:
     return position
 
 
-def strip_tag_characters(text: str) -> str:
+def strip_hidden(text: str) -> str:
     """Answer `text` without what is invisible to people and read by models.
 
     That is the Unicode tag block and the unassigned rest of its plane, and variation selectors beyond the

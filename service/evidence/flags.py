@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from service.core.text import strip_tag_characters
+from service.core.text import strip_hidden
 from service.detection.disguise import find_hidden_text
 from service.evidence.model import NewEvidence
 
@@ -24,7 +24,6 @@ def flags_of(new: NewEvidence) -> tuple[Flag, ...]:
 
 def _hides_text(texts: Iterable[str]) -> bool:
     return any(
-        not text.isascii()
-        and (strip_tag_characters(text) != text or next(find_hidden_text(text), None) is not None)
+        not text.isascii() and (strip_hidden(text) != text or next(find_hidden_text(text), None) is not None)
         for text in texts
     )

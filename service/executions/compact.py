@@ -6,7 +6,7 @@ from typing import Final
 
 from service.core.lineage import Node
 from service.core.quarantined import Quarantined
-from service.core.text import strip_tag_characters, text_fault
+from service.core.text import strip_hidden, text_fault
 from service.executions.compaction.material import Material
 from service.executions.compaction.refusals import CompactorUnavailable, SummaryOvertaken
 from service.executions.compaction.rules import Count, choose_sentences, head_and_tail
@@ -50,7 +50,7 @@ def write_prose(material: Material, *, compactor: Compactor | None, count: Count
         lines = choose_sentences(passages, tokens_max=material.tokens_max, count=count)
         return Prose(lines, BUILTIN_MODEL)
     share = min(_PASSAGE_SENT_CHARACTERS_MAX, _SENT_CHARACTERS_MAX // len(passages))
-    said = [(one.label, strip_tag_characters(head_and_tail(one.text, share))) for one in passages]
+    said = [(one.label, strip_hidden(head_and_tail(one.text, share))) for one in passages]
     text = compactor.write(said, tokens_max=material.tokens_max)
     lines = _fitting(text, f"summary by {compactor.model}, claim", material.tokens_max, count)
     if not lines:

@@ -188,6 +188,7 @@ def _item(item: Item) -> PackageItem:
         else None,
         span=_span(item.span),
         sha256=candidate.sha256,
+        flags=list(candidate.flags),
         scores=dict(candidate.scores),
     )
 
