@@ -42,7 +42,7 @@ def test_an_unknown_key_is_named_with_the_nearest_that_is_known() -> None:
         ("classes.yaml", "quota: 200", 'quota: "200"', "valid integer"),
         ("classes.yaml", "quota: 200", "quota: 200\n    name: other", "the name is the key above"),
         ("classes.yaml", "    quota: 200\n", "", "needs: quota"),
-        ("classes.yaml", "days: 365", "days: 0", "greater than or equal to 1"),
+        ("classes.yaml", "days: 365", "days: 0", "say after how many days, 1 to 36500"),
         ("classes.yaml", "purposes: [contact]", "purposes: [contcat]", "did you mean `contact`?"),
         ("classes.yaml", "lowest_trust: internal_tool", "lowest_trust: any", "this should be 'first_party'"),
         ("classes.yaml", "[conversation, tool, register]", "[chat]", "source `chat` is not declared"),

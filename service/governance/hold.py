@@ -71,6 +71,11 @@ def list_holds(request: PageRequest, *, unit: Unit) -> Page[Hold]:
     return HoldStore.of(unit).page(request)
 
 
+def list_live_ends(*, unit: Unit) -> tuple[datetime | None, ...]:
+    """Answer when each hold of the tenant ends that stands now; `None` for one that waits for its release."""
+    return HoldStore.of(unit).list_live_ends(unit.now)
+
+
 def refuse_held(target: Target, *, unit: Unit) -> None:
     """Raise `Held` where a hold stands over anything that was gathered for the target.
 

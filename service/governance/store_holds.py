@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import ColumnElement, and_, or_, select
 from sqlmodel import Session, col
 
 from service.core.cipher import Cipher
@@ -74,13 +74,13 @@ class HoldStore:
         rows = self._session.scalars(query.order_by(col(HoldRow.id).desc()).limit(request.limit + 1)).all()
         return request.page([self._hold(row) for row in rows], [(row.id,) for row in rows])
 
+    def list_live_ends(self, now: datetime) -> tuple[datetime | None, ...]:
+        """Answer the ends of the holds that stand at `now`."""
+        return tuple(self._session.scalars(select(col(HoldRow.until)).where(*self._standing(now))))
+
     def find_over(self, target: Target, unit: Unit) -> Hold | None:
         """Answer a hold that stands over anything that was gathered for the target, or `None`."""
-        standing = (
-            col(HoldRow.tenant_id) == self._tenant_id,
-            col(HoldRow.released_at).is_(None),
-            or_(col(HoldRow.until).is_(None), col(HoldRow.until) > unit.now),
-        )
+        standing = self._standing(unit.now)
         if self._session.scalars(select(col(HoldRow.id)).where(*standing).limit(1)).first() is None:
             return None
         touched = Touched(reach_of(target, unit), self._session)
@@ -94,6 +94,13 @@ class HoldStore:
             select(HoldRow).where(*standing, over).order_by(col(HoldRow.id)).limit(1)
         ).first()
         return None if row is None else self._hold(row)
+
+    def _standing(self, now: datetime) -> tuple[ColumnElement[bool], ...]:
+        return (
+            col(HoldRow.tenant_id) == self._tenant_id,
+            col(HoldRow.released_at).is_(None),
+            or_(col(HoldRow.until).is_(None), col(HoldRow.until) > now),
+        )
 
     def _hold(self, row: HoldRow) -> Hold:
         return Hold(

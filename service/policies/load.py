@@ -20,6 +20,7 @@ from service.policies.findings import (
     in_order,
     shorten,
 )
+from service.policies.laws import find_breaches, without_echoes
 from service.policies.model import Bundle, Guards, Stopping
 from service.policies.read_yaml import Document, read_yaml
 from service.policies.validate_file import check_file
@@ -143,7 +144,8 @@ class _Reading:
                 )
             return
         content = check_file(document, BundleFile)
-        self.findings.extend(content.findings)
+        breaches = tuple(at_most(find_breaches(document)))
+        self.findings.extend([*breaches, *without_echoes(content.findings, breaches)])
         if content.model is not None:
             self.sources.append(SourceFile(document, content.model))
 

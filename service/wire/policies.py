@@ -16,11 +16,15 @@ class ValidateBundle(Request):
 
 
 class FindingAnswer(Answer):
-    """One fault: where, what is wrong, and what would be right. `file` is empty for the bundle itself."""
+    """One fault: where, what is wrong, and what would be right. `file` is empty for the bundle itself.
+
+    `path` is where it stands in the rules (`classes.preference.rules.strange.when`); empty for a whole file.
+    """
 
     file: str
     line: int
     column: int
+    path: str
     severity: str
     code: str
     message: str

@@ -9,9 +9,9 @@ from service.entry.cli.on_demand import commands_on_demand
 
 POLICY_COMMANDS: Final = MappingProxyType(
     {
-        "lint": "service.entry.cli.policy:lint",
+        "lint": "service.entry.cli.policy_lint:lint",
         "test": "service.entry.cli.policy_test:run_tests",
-        "schema": "service.entry.cli.policy:schema",
+        "schema": "service.entry.cli.policy_schema:schema",
         "set": "service.entry.cli.policy_edit:set_value",
         "unset": "service.entry.cli.policy_edit:unset",
         "diff": "service.entry.cli.policy_plan:diff",

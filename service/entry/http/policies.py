@@ -10,7 +10,7 @@ from service.entry.http.policies_shapes import policy_answer, validation_answer,
 from service.identity.matrix import POLICIES_READ, POLICIES_VALIDATE
 from service.identity.unit import Unit
 from service.policies.active import PolicyUnreadable, active_bundle
-from service.policies.load import inspect_files
+from service.policies.lint.lint import lint_files
 from service.policies.store import PolicyStore
 from service.wire.policies import PolicyAnswer, PolicyVersionPage, ValidateBundle, ValidationAnswer
 
@@ -87,5 +87,5 @@ def list_versions(
 )
 def validate(body: ValidateBundle, edge: Edge = needs(POLICIES_VALIDATE)) -> Response:
     """Answer all findings; a bundle with errors is a good question, and so 200. Nothing is kept."""
-    found = inspect_files(body.files)  # before the transaction, which has no part in it
+    found = lint_files(body.files)  # before the transaction, which has no part in it
     return edge.read(lambda _unit: Reply(validation_answer(found)))

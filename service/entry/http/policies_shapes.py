@@ -64,6 +64,7 @@ def finding_answers(findings: Iterable[Finding]) -> list[FindingAnswer]:
             file=finding.file,
             line=finding.place.line,
             column=finding.place.column,
+            path=finding.path,
             severity=finding.severity.value,
             code=finding.code,
             message=finding.message,

@@ -110,6 +110,23 @@ def both(*nodes: Node) -> Node:
     return joined
 
 
+def facts_in(node: Node) -> frozenset[str]:
+    """Answer the facts that a condition asks for, but for those inside what is not looked into."""
+    found: set[str] = set()
+    waiting: list[Node] = [node]
+    while waiting:
+        match waiting.pop():
+            case Name(name):
+                found.add(name)
+            case Field(operand, _):
+                waiting.append(operand)
+            case Call(_, inner) | Items(inner):
+                waiting.extend(inner)
+            case All(over, _, body):
+                waiting += [over, body]
+    return frozenset(name for name in found if not name.startswith(("$", "@")))
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
     checked: Any

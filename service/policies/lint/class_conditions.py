@@ -22,6 +22,8 @@ from service.policies.verdict import Existing, MemoryMode
 from service.policies.words import RuleEffect, Trust
 
 SHORTCUT: Final = "automatic_when"
+PROVENANCE: Final = "provenance"
+"""No key: it is asked of every proposal that it cites something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def let_through(memory_class: MemoryClass) -> Mapping[str, Node]:
                 _compare("quota_used", "_<_", "int", memory_class.quota),
             ),
         ),
-        "provenance": Call("_>_", (Call("size", (Name("sources"),)), Constant("int", 0))),
+        PROVENANCE: Call("_>_", (Call("size", (Name("sources"),)), Constant("int", 0))),
     }
     if memory_class.consent_needed:
         found["consent_needed"] = Name("consent")

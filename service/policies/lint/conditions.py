@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from service.policies.findings import Severity, nearest, shorten
-from service.policies.lint.cel_tree import All, Call, Constant, Field, Items, Name, Node, both
-from service.policies.lint.class_conditions import Rule, together
+from service.policies.laws import LAWS
+from service.policies.lint.cel_tree import All, Call, Constant, Field, Items, Name, Node, both, facts_in
+from service.policies.lint.class_conditions import PROVENANCE, Rule, together
 from service.policies.lint.decide import Decider, Undecided
 from service.policies.lint.domains import DETECTIONS, Domains
 from service.policies.lint.faults import Fault, error, warning
@@ -32,12 +33,19 @@ def lint_condition(rule: Rule, keys: Mapping[str, Node], decider: Decider) -> It
 
 
 def _beside_keys(rule: Rule, keys: Mapping[str, Node], decider: Decider) -> Iterator[Fault]:
-    for key, let in keys.items():
+    # The others say nothing about it, and would only be more to look at.
+    asked = facts_in(rule.tree)
+    related = {key: let for key, let in keys.items() if facts_in(let) & asked}
+    for key, let in related.items():
         if not decider.can_hold(both(let, rule.tree)):
-            yield _kept_out(rule, f"`{key}` denies")
+            if key == PROVENANCE and rule.effect is not RuleEffect.DENY:
+                message = f"{LAWS['law_provenance']}, and this is for what cites none: {_whole(rule)}"
+                yield error(rule.path, "law_provenance", message)
+            else:
+                yield _kept_out(rule, f"`{key}` denies")
             return
     try:
-        pairs = decider.outcomes(together(keys), rule.tree)
+        pairs = decider.outcomes(together(related), rule.tree)
     except Undecided:
         return
     outcomes = {outcome for is_let, outcome in pairs if is_let is not False}
