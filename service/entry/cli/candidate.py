@@ -27,25 +27,31 @@ class Candidate:
 
 
 def read_candidate(folder: Path, *, as_json: bool) -> Candidate:
-    """Answer the bundle in a folder; where it has errors print each with its place and exit with 1."""
+    """Answer the bundle in a folder; where it has errors print each with its place and exit with 1.
+
+    A file that cannot be read says nothing about the bundle: 2, as for whatever keeps a command from working.
+    """
     try:
         files = read_folder(folder)
         return Candidate(load_bundle(files), files)
     except BundleInvalid as fault:
         _print_findings(folder, fault, as_json=as_json)
-        raise typer.Exit(1) from None
+        is_read = all(finding.code != "unreadable" for finding in fault.findings)
+        raise typer.Exit(1 if is_read else 2) from None
 
 
 def _print_findings(folder: Path, fault: BundleInvalid, *, as_json: bool) -> None:
     if not as_json:
         for finding in fault.findings:
-            say(f"{folder}/{finding}" if finding.file else f"{folder}: {finding.message}")
+            where = f" ({finding.path})" if finding.path else ""
+            say(f"{folder}/{finding}{where}" if finding.file else f"{folder}: {finding.message}")
         return
     findings = [
         {
             "file": finding.file,
             "line": finding.place.line,
             "column": finding.place.column,
+            "path": finding.path,
             "severity": finding.severity.value,
             "code": finding.code,
             "message": finding.message,

@@ -3,6 +3,7 @@
 Exit codes: 0 worked out, 1 the candidate has errors, 2 it could not be worked out.
 """
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,7 +40,8 @@ def simulate(folder: Folder, *, tenant: TenantName, days: Days = 30, as_json: As
 
     Exit code 1 where the candidate has errors, 2 where it cannot be worked out.
     """
-    candidate = read_candidate(folder, as_json=as_json)
+    with _exit_2_where_refused():
+        candidate = read_candidate(folder, as_json=as_json)
     with _exit_2_where_refused(), open_registry() as registry:
         tenant_id = registry.tenant(tenant).id
         with registry.read(tenant_id) as unit:
@@ -60,7 +62,8 @@ def diff(folder: Folder, *, tenant: TenantName, days: Days = 30, as_json: AsJson
 
     Exit code 1 where the candidate has errors, 2 where it cannot be worked out.
     """
-    candidate = read_candidate(folder, as_json=as_json)
+    with _exit_2_where_refused():
+        candidate = read_candidate(folder, as_json=as_json)
     with (
         _exit_2_where_refused(),
         open_registry() as registry,
@@ -74,6 +77,8 @@ def diff(folder: Folder, *, tenant: TenantName, days: Days = 30, as_json: AsJson
 
 
 def _draft(candidate: Candidate, unit: Unit, days: int, *, as_json: bool) -> Drafted:
+    # What is loaded stays: the collector need not look through it again, which takes a fifth of the time.
+    gc.freeze()
     with _progress(is_shown=not as_json and sys.stderr.isatty()) as progress:
         return draft_plan(candidate.bundle, candidate.files, unit=unit, days=days, progress=progress)
 
