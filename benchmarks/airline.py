@@ -1,5 +1,6 @@
 """Real agent runs, replayed as executions: one package for each model turn, and what a cache can reuse."""
 
+import statistics
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,7 +26,8 @@ def measure_airline(runs_path: Path, policies_dir: Path) -> None:
     print(f"{len(runs)} runs, {len(builds)} model turns")
     print(f"package: {Spread(tuple(builds)).milliseconds()}")
     print(f"turn or observation: {Spread(tuple(writes)).milliseconds()}")
-    print(f"share of a package equal to the start of the one before: {Spread(tuple(shares)).ratio()}")
+    mean, spread = statistics.mean(shares), Spread(tuple(shares))
+    print(f"share of a package equal to the start of the one before: mean {mean:.2f}, {spread.ratio()}")
 
 
 def _replay(

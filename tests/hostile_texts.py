@@ -155,4 +155,9 @@ def contents(rendered: dict[str, Any]) -> tuple[str, list[str]]:
         return "", [rendered["text"]]
     messages = rendered["messages"]
     system = rendered.get("system") or "".join(m["content"] for m in messages if m["role"] == "system")
-    return system, [message["content"] for message in messages if message["role"] != "system"]
+    return _text(system), [_text(message["content"]) for message in messages if message["role"] != "system"]
+
+
+def _text(content: str | list[dict[str, Any]]) -> str:
+    """Answer a message's content, which may be in blocks, as the model reads it."""
+    return content if isinstance(content, str) else "".join(block["text"] for block in content)

@@ -129,11 +129,10 @@ def _count_returned(rendered: Mapping[str, object], encoding: str) -> int:
     texts: list[str] = []
     if "text" in rendered:
         texts.append(str(rendered["text"]))
-    if "system" in rendered:
-        texts.append(str(rendered["system"]))
     messages = rendered.get("messages", [])
     assert isinstance(messages, Sequence)
-    texts += [message["content"] for message in messages]
+    for content in [rendered.get("system", ""), *(message["content"] for message in messages)]:
+        texts += [content] if isinstance(content, str) else [block["text"] for block in content]
     if rendered.get("tools"):
         texts.append(json.dumps(rendered["tools"], ensure_ascii=False, separators=(",", ":")))
     return sum(count(text, encoding) for text in texts)

@@ -53,8 +53,12 @@ def test_a_package_adds_up_in_every_form(site: Site, agent: dict[str, str]) -> N
         answer = _build(site, agent, render=render, tools=[TOOL], encoding="cl100k_base")
         package = answer.json()
         rendered = package["rendered"]
-        texts = [rendered.get("text", ""), rendered.get("system", "")]
-        texts += [message["content"] for message in rendered.get("messages", [])]
+        texts = [rendered.get("text", "")]
+        for content in [
+            rendered.get("system", ""),
+            *(message["content"] for message in rendered.get("messages", [])),
+        ]:
+            texts += [content] if isinstance(content, str) else [block["text"] for block in content]
         if "tools" in rendered:
             texts.append(json.dumps(rendered["tools"], ensure_ascii=False, separators=(",", ":")))
         assert answer.status_code == 201

@@ -113,7 +113,7 @@ def compose(
         + sum(section.used_tokens for section in sections if section.segment is Segment.STABLE),
         prefix_hashes=_prefix_hashes(preamble, texts),
         marker=marker,
-        rendered=renderer.render(preamble, texts),
+        rendered=renderer.render(preamble, {section.name: section.pieces for section in sections}),
     )
 
 
@@ -244,14 +244,12 @@ def _section(
         blocks.append(one.block(citation, marker))
         items.append(one.item(citation))
     if plan.name is SectionName.TOOLS:
-        text = _tools_text(chosen, renderer)
+        blocks = [_tools_text(chosen, renderer)]
     elif chosen:
-        text = (
-            section_head(plan.name, marker, plan.standing) + "".join(blocks) + section_foot(plan.name, marker)
-        )
-    else:
-        text = ""
-    return Section(plan.name, plan.maximum, count(text) if text else 0, text, tuple(items))
+        head = section_head(plan.name, marker, plan.standing)
+        blocks = [head, *blocks, section_foot(plan.name, marker)]
+    text = "".join(blocks)
+    return Section(plan.name, plan.maximum, count(text) if text else 0, text, tuple(items), tuple(blocks))
 
 
 def _prefix_hashes(preamble: str, texts: Mapping[SectionName, str]) -> Mapping[str, str]:

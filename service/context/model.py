@@ -238,6 +238,8 @@ class Section:
     used_tokens: int
     text: str
     items: tuple[Item, ...]
+    pieces: tuple[str, ...] = ()
+    """The text's head, block after block, and its foot."""
     worth: Worth | None = None
     """What was taken is worth, where the candidates were ranked by scores."""
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from service.context.messages import Pieces
 from service.context.model import Tool
 from service.policies.words import SectionName
 
@@ -25,6 +26,6 @@ def tools_section(texts: Sequence[str]) -> str:
     return "".join(["# tools\n", *(f"{text}\n" for text in texts)]) if texts else ""
 
 
-def render(preamble: str, texts: Mapping[SectionName, str]) -> Mapping[str, object]:
+def render(preamble: str, pieces: Pieces) -> Mapping[str, object]:
     """Answer `{"text"}`: what is counted is this text."""
-    return {"text": preamble + "".join(texts[name] for name in SectionName if name in texts)}
+    return {"text": preamble + "".join(piece for name in SectionName for piece in pieces.get(name, ()))}

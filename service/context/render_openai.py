@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from service.context.messages import contents_of
+from service.context.messages import Pieces, contents_of
 from service.context.model import Tool
 from service.policies.words import SectionName
 
@@ -19,13 +19,13 @@ def tools_section(texts: Sequence[str]) -> str:
     return f"[{','.join(texts)}]" if texts else ""
 
 
-def render(preamble: str, texts: Mapping[SectionName, str]) -> Mapping[str, object]:
+def render(preamble: str, pieces: Pieces) -> Mapping[str, object]:
     """Answer `{"messages", "tools"}`.
 
     The instructions are the system's message; one message follows for what lasts through the session and one
     for what changes with each call. Empty messages are left out.
     """
-    contents = contents_of(preamble, texts)
+    contents = contents_of(preamble, pieces)
     messages = [{"role": "system", "content": contents.stable}] if contents.stable else []
     messages += [{"role": "user", "content": content} for content in contents.changing]
-    return {"messages": messages, "tools": json.loads(texts.get(SectionName.TOOLS) or "[]")}
+    return {"messages": messages, "tools": json.loads("".join(pieces.get(SectionName.TOOLS, ())) or "[]")}

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Final
 
 from service.context import render_anthropic, render_markdown, render_openai
+from service.context.messages import Pieces
 from service.context.model import Rendering, Tool
-from service.policies.words import SectionName
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Renderer:
 
     tool_text: Callable[[Tool], str]
     tools_section: Callable[[Sequence[str]], str]
-    render: Callable[[str, Mapping[SectionName, str]], Mapping[str, object]]
+    render: Callable[[str, Pieces], Mapping[str, object]]
     is_joined: bool
 
 
