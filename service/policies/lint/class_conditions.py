@@ -15,6 +15,7 @@ from service.policies.lint.cel_tree import (
     Node,
     NotReadable,
     both,
+    facts_in,
     read_tree,
 )
 from service.policies.read_yaml import Path
@@ -35,6 +36,8 @@ class Rule:
     path: Path
     text: str
     tree: Node
+    facts: frozenset[str]
+    """What it asks for."""
 
     @property
     def keeps_out(self) -> bool:
@@ -54,7 +57,8 @@ def rules_of(memory_class: MemoryClass) -> Iterator[Rule]:
 
 def _readable(name: str, effect: RuleEffect | None, path: Path, text: str) -> Iterator[Rule]:
     try:
-        yield Rule(name, effect, path, text, read_tree(text))
+        tree = read_tree(text)
+        yield Rule(name, effect, path, text, tree, facts_in(tree))
     except NotReadable:
         return
 

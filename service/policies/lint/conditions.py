@@ -34,8 +34,7 @@ def lint_condition(rule: Rule, keys: Mapping[str, Node], decider: Decider) -> It
 
 def _beside_keys(rule: Rule, keys: Mapping[str, Node], decider: Decider) -> Iterator[Fault]:
     # The others say nothing about it, and would only be more to look at.
-    asked = facts_in(rule.tree)
-    related = {key: let for key, let in keys.items() if facts_in(let) & asked}
+    related = {key: let for key, let in keys.items() if facts_in(let) & rule.facts}
     for key, let in related.items():
         if not decider.can_hold(both(let, rule.tree)):
             if key == PROVENANCE and rule.effect is not RuleEffect.DENY:

@@ -30,6 +30,8 @@ WORLDS_MAX: Final = 3_000
 WORLDS_ALTOGETHER_MAX: Final = 60_000
 """And so many for one bundle: about a second."""
 
+_QUESTION_COST: Final = 30
+"""What it takes to ask, in worlds."""
 _BOTH: Final = (False, True)
 
 Outcome = bool | None
@@ -58,6 +60,9 @@ class Decider:
     def outcomes(self, *nodes: Node) -> frozenset[tuple[Outcome, ...]]:
         """Answer a set that has every combination of outcomes there can be. Raises `Undecided`."""
         if (self.domains, nodes) not in self._known:
+            self.budget[0] -= _QUESTION_COST
+            if self.budget[0] <= 0:
+                raise Undecided
             asked = _ask(nodes)
             places = {node: place for place, node in enumerate([*asked.terms, *asked.free])}
             told = [answering(node, places) for node in nodes]

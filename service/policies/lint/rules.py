@@ -54,6 +54,9 @@ def _beside_each_other(rules: Sequence[Rule], decider: Decider) -> Iterator[Faul
 
 
 def _comparable(rule: Rule, other: Rule) -> bool:
+    # Of different facts neither says anything about the other.
+    if not rule.facts & other.facts:
+        return False
     # A shortcut and a permit do different things, and never stand in one class.
     return _STRENGTH[rule.effect] != _STRENGTH[other.effect] or rule.effect is other.effect
 
