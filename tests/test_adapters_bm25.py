@@ -51,6 +51,17 @@ def test_a_paragraph_gives_several_terms_and_its_words_find_it(language: str) ->
     assert [word for word in words if not matches(word, text)] == []
 
 
+def test_what_a_query_says_again_weighs_more_and_never_more_than_nine_times() -> None:
+    (once,) = ENCODER.encode_query("refund").values
+    (twice,) = ENCODER.encode_query("refund refunds").values
+    (often,) = ENCODER.encode_query("refund " * 5_000).values
+
+    assert once == 1
+    assert 1.5 < twice < 2
+    assert 8 < often <= 9
+    assert ENCODER.encode_query("The refund is of a card").values == (1.0, 1.0)
+
+
 def test_a_word_finds_no_paragraph_without_it() -> None:
     for language, (text, words) in PARAGRAPHS.items():
         others = [other for name, (other, _) in PARAGRAPHS.items() if name != language]

@@ -14,6 +14,8 @@ _TERM_SATURATION: Final = 1.2
 _LENGTH_WEIGHT: Final = 0.75
 _LENGTH_AVERAGE_TERMS: Final = 256
 # The three are the engine's own defaults; a change means another `name`, and so a reindex.
+_QUERY_SATURATION: Final = 8.0
+"""What a long query says again and again is what it is about; a tenth time tells little more (BM25's k3)."""
 
 _NUMBER: Final = regex.compile(r"(?<![A-Za-z\d])\d+(?![A-Za-z\d])")
 _HAN_OR_KANA: Final = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\u30fc]+")
@@ -34,18 +36,8 @@ class Bm25Encoder:
     )
 
     def __init__(self) -> None:
-        self._model = Bm25(
-            Bm25Config(
-                k=_TERM_SATURATION,
-                b=_LENGTH_WEIGHT,
-                avg_len=_LENGTH_AVERAGE_TERMS,
-                tokenizer=TokenizerType.Multilingual,
-                language="english",
-                lowercase=True,
-                stopwords=StopwordsSet(custom=set(ENGLISH_STOP_WORDS)),
-                stemmer=SnowballParams(SnowballLanguage.English),
-            )
-        )
+        self._model = _model(_TERM_SATURATION, _LENGTH_WEIGHT)
+        self._query_model = _model(_QUERY_SATURATION, 0.0)
         (self._kana_index,) = self._model.embed_query(_KANA).indices
 
     def encode_documents(self, texts: Sequence[str]) -> Sequence[SparseVector]:
@@ -53,9 +45,14 @@ class Bm25Encoder:
         return [self._encode_document(text) for text in texts]
 
     def encode_query(self, text: str) -> SparseVector:
-        """Answer weight 1 for each term. Characters that mean something to query languages mean nothing."""
-        terms = {*self._model.embed_query(_spell_numbers(text)).indices, *self._other_readings(text)}
-        return SparseVector(tuple(sorted(terms)), (1.0,) * len(terms))
+        """Answer weight 1 for each term, more for one that is said again: up to 9.
+
+        Characters that mean something to query languages mean nothing.
+        """
+        said = self._query_model.embed_document(_spell_numbers(text))
+        weights = dict.fromkeys(self._other_readings(text), 1.0)
+        weights.update(zip(said.indices, map(float, said.values), strict=True))
+        return SparseVector(tuple(sorted(weights)), tuple(weights[term] for term in sorted(weights)))
 
     def _encode_document(self, text: str) -> SparseVector:
         vector = self._model.embed_document(_spell_numbers(text))
@@ -77,6 +74,21 @@ class Bm25Encoder:
         as_chinese = self._model.embed_query(" ".join(_HAN.findall(text))).indices
         # The kana that asks for the Japanese reading is no word of the query.
         return {*as_japanese, *as_chinese} - {self._kana_index}
+
+
+def _model(saturation: float, length_weight: float) -> Bm25:
+    return Bm25(
+        Bm25Config(
+            k=saturation,
+            b=length_weight,
+            avg_len=_LENGTH_AVERAGE_TERMS,
+            tokenizer=TokenizerType.Multilingual,
+            language="english",
+            lowercase=True,
+            stopwords=StopwordsSet(custom=set(ENGLISH_STOP_WORDS)),
+            stemmer=SnowballParams(SnowballLanguage.English),
+        )
+    )
 
 
 def _spell_numbers(text: str) -> str:

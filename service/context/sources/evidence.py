@@ -5,6 +5,7 @@ from typing import Final
 
 from service.context.model import Candidate, Group, OmissionReason, Part, Shape, Source
 from service.context.situation import Situation
+from service.context.sources.whole import Weighed, join_documents
 from service.context.weigh import Found, weigh
 from service.core.passages import PassageKey
 from service.core.quarantined import Quarantined
@@ -37,9 +38,10 @@ def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
             retriever=retriever,
         )
     known = {passage.key for passage in inputs}
-    found = [
-        _found_candidate(one, scores) for one, scores in _weighed(ranked, situation) if one.key not in known
+    weighed = [
+        Weighed(one.item, scores) for one, scores in _weighed(ranked, situation) if one.key not in known
     ]
+    found = [_found_candidate(one) for one in join_documents(weighed, unit=situation.unit)]
     declared = [_candidate(passage, {"declared_input": 1.0}, None) for passage in inputs]
     return [*declared, *found, *_put_aside(situation, retriever)]
 
@@ -83,14 +85,16 @@ def _weighed(
         situation.profile.weights,
         situation.ranked_at,
     )
-    pairs = zip(ranked, scores, strict=True)
+    pairs = [
+        (one, {**{name: round(value, 6) for name, value in one.scores.items()}, **weighed})
+        for one, weighed in zip(ranked, scores, strict=True)
+    ]
     return sorted(pairs, key=lambda pair: (-pair[1]["score"], pair[0].key))
 
 
-def _found_candidate(ranked: Ranked[EvidencePassage], scores: Mapping[str, float]) -> Candidate:
-    is_unrelated = ranked.scores["sparse"] == 0 and ranked.scores.get("dense", 0.0) < UNRELATED_COSINE
-    raw = {name: round(value, 6) for name, value in ranked.scores.items()}
-    return _candidate(ranked.item, {**raw, **scores}, OmissionReason.LOW_RELEVANCE if is_unrelated else None)
+def _found_candidate(found: Weighed) -> Candidate:
+    is_unrelated = found.scores["sparse"] == 0 and found.scores.get("dense", 0.0) < UNRELATED_COSINE
+    return _candidate(found.passage, found.scores, OmissionReason.LOW_RELEVANCE if is_unrelated else None)
 
 
 def _candidate(
