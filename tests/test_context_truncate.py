@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 
 import pytest
 import regex
@@ -198,6 +199,20 @@ def test_deep_json_is_cut_without_a_copy_of_what_is_open_for_each_place() -> Non
     text = "[" * depth + "]" * depth
 
     assert _cut(text, 101, Shape.JSON) == "[" * 50 + "]" * 50
+
+
+@pytest.mark.parametrize("shape", [shape for shape in Shape if shape is not Shape.WHOLE])
+@pytest.mark.parametrize(
+    "unit", [".", '."', " ", "\n", "\r\n", "a|b\n-|", "-|", "```\n", "\U0001f1e9", "J. ", "["]
+)
+def test_no_text_takes_the_square_of_its_length(shape: Shape, unit: str) -> None:
+    text = unit * (100_000 // len(unit))
+
+    begun = time.process_time()
+    Cutter.of_shape(text, shape).longest(lambda pieces: sum(map(len, pieces)) <= 1_000)
+
+    # A tenth of it is usual; the square would take minutes.
+    assert time.process_time() - begun < 3
 
 
 def test_a_beginning_of_json_leaves_out_a_number_that_may_go_on() -> None:

@@ -9,18 +9,25 @@ import regex
 from service.core.text import cut_at_grapheme
 
 _CLOSING: Final = "\"')\\]\u201d\u2019\u300d\u300f"
+_MARKS: Final = r"[.!?\u2026\u061f\u06d4]"
 _SENTENCE_END: Final = regex.compile(
     # A full stop ends no sentence after an initial ("J. Smith", "z. B."), a title, or an ordinal ("3. März").
+    # A run of marks is looked at from its first one only, and nothing is given back: text may be all dots.
     rf"""(?x)
-      (?<! (?<![\p{{L}}\p{{N}}]) (?: \p{{L}} | \p{{N}}{{1,2}} | Dr | Mr | Mrs | Ms | Prof | St | No | Nr
-           | vs | cf | ca | bzw | approx | Fig | Sec | Art ) ) \.+ [{_CLOSING}]* \s+
-    | [!?\u2026\u061f\u06d4]+ [.!?]* [{_CLOSING}]* \s+
-    | [\u0964\u0965\u3002\uff01\uff1f]+ [{_CLOSING}]* \s*
-    | \n+
+      (?<! {_MARKS} )
+      (?: (?<! (?<![\p{{L}}\p{{N}}]) (?: \p{{L}} | \p{{N}}{{1,2}} | Dr | Mr | Mrs | Ms | Prof | St | No | Nr
+               | vs | cf | ca | bzw | approx | Fig | Sec | Art ) ) \. (?! {_MARKS} )
+        | (?! \. (?! {_MARKS} ) ) {_MARKS}++ )
+      [{_CLOSING}]*+ \s++
+    | [\u0964\u0965\u3002\uff01\uff1f]++ [{_CLOSING}]*+ \s*+
+    | \n++
     """
 )
 LINE_END: Final = regex.compile(r"\r\n|\n|\r")
 WORD_END: Final = regex.compile(r"\s+")
+_GRAPHEME: Final = regex.compile(r"\X")
+_GRAPHEMES_CHARACTERS_MAX: Final = 10_000
+"""No text has words of so many characters, and flags in a row take the square of their number."""
 _HEAD_SHARE: Final = 3
 """Of a log's lines that stay one in so many is from its head: it says what ran, the end how that went."""
 
@@ -63,8 +70,8 @@ def sentence_cuts(text: str) -> Sequence[Cut]:
 
 
 def grapheme_cuts(text: str) -> Sequence[Cut]:
-    """Answer cuts after each grapheme (UAX #29)."""
-    ends = [match.end() for match in regex.finditer(r"\X", text)]
+    """Answer cuts after each grapheme (UAX #29) of how a text begins."""
+    ends = [match.end() for match in _GRAPHEME.finditer(text, 0, _GRAPHEMES_CHARACTERS_MAX)]
     return [Cut(end) for end in ends[:-1]]
 
 
@@ -83,7 +90,8 @@ def row_cuts(text: str) -> Sequence[Cut]:
 
 def record_cuts(text: str) -> Sequence[Cut]:
     """Answer cuts after whole lines, each of them a record by itself."""
-    return [Cut(match.start()) for match in LINE_END.finditer(text) if 0 < match.start() < len(text.rstrip())]
+    end = len(text.rstrip())
+    return [Cut(match.start()) for match in LINE_END.finditer(text) if 0 < match.start() < end]
 
 
 def log_cuts(text: str) -> Sequence[Cut]:

@@ -7,8 +7,10 @@ import regex
 
 from service.context.cuts import LINE_END, WORD_END, Cut, cuts_after, sentence_cuts
 
-_FENCE: Final = regex.compile(r"[ \t]*(`{3,}|~{3,})")
-_SEPARATOR: Final = regex.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_FENCE: Final = regex.compile(r"[ \t]*+(`{3,}+|~{3,}+)")
+_SEPARATOR: Final = regex.compile(
+    r"[ \t]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+[ \t]*+)*+\|?+[ \t]*+"
+)
 _HEADING: Final = regex.compile(r"[ \t]*#{1,6}[ \t]")
 
 
@@ -18,12 +20,14 @@ def markdown_cuts(text: str) -> Sequence[Cut]:
     A table that is cut keeps its header, its rule and at least one row; a block of code at least one line and
     its closing fence. No heading stands last.
     """
-    return [cut for cut in _cuts(text, by_words=False) if cut.end < len(text.rstrip())]
+    end = len(text.rstrip())
+    return [cut for cut in _cuts(text, by_words=False) if cut.end < end]
 
 
 def markdown_word_cuts(text: str) -> Sequence[Cut]:
     """Answer cuts after words of what is neither table nor code."""
-    return [cut for cut in _cuts(text, by_words=True) if cut.end < len(text.rstrip())]
+    end = len(text.rstrip())
+    return [cut for cut in _cuts(text, by_words=True) if cut.end < end]
 
 
 def _cuts(text: str, *, by_words: bool) -> Iterator[Cut]:
