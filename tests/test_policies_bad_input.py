@@ -6,16 +6,18 @@ import time
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import FixedClock, sqlite_record
 from http_support import Site, open_site
 from policies_bad_input import BAD, Bad
 from policies_bundle import PURPOSE, default_files
+from structlog.testing import capture_logs
 
 from service.entry.cli import main
+from service.entry.policies_folder import warn_of_broken_policies
 from service.identity.model import Role
-from service.policies.findings import FINDINGS_MAX, Severity, at_most, nearest
 from service.policies.load import inspect_files, load_bundle
 
 SECONDS_MAX = 4
@@ -89,6 +91,69 @@ def test_over_http_bytes_that_are_no_text_are_refused(site: Site) -> None:
     )
 
     assert answer.status_code == 422
+
+
+def test_serve_is_told_the_place_and_no_word_of_it(folder: Path) -> None:
+    for bad in BAD:
+        (folder / "bad.yaml").write_bytes(bad.content)
+        with capture_logs() as logs:
+            warn_of_broken_policies(folder)
+
+        (told,) = logs
+        assert (told["event"], told["log_level"]) == ("policies_folder_broken", "warning"), bad.name
+        assert f"bad.yaml:{bad.line}:{bad.column} {bad.code}" in told["places"], bad.name
+        assert len(str(told)) < 1_500
+    (folder / "bad.yaml").unlink()
+
+    with capture_logs() as quiet:
+        warn_of_broken_policies(folder)
+    with capture_logs() as missing:
+        warn_of_broken_policies(folder / "nowhere")
+    assert quiet == []
+    assert missing[0]["places"] == ["nowhere:1:1 no_folder"]
+
+
+@pytest.mark.parametrize(
+    "words", [["test"], ["set", "purposes.service.description", "Else."]], ids=["test", "set"]
+)
+def test_no_other_command_runs_on_it_or_writes_it(
+    words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for bad in BAD:
+        (folder / "bad.yaml").write_bytes(bad.content)
+
+        code = main(["policy", words[0], str(folder), *words[1:]])
+
+        said = capsys.readouterr()
+        assert code == 1, bad.name
+        assert f"{folder}/bad.yaml:{bad.line}:{bad.column}: " in said.out, bad.name
+        assert "Traceback" not in said.out + said.err
+        assert (folder / "bad.yaml").read_bytes() == bad.content
+        assert (folder / "good.yaml").read_text() == PURPOSE
+
+
+@pytest.mark.parametrize(
+    ("path", "more", "expected"),
+    [
+        ("simulations", {}, 422),
+        ("differences", {}, 422),
+        ("edits", {"edits": [{"path": "purposes.service.description", "value": "Else."}]}, 200),
+    ],
+)
+def test_over_http_no_other_call_takes_it(path: str, more: dict[str, Any], expected: int, site: Site) -> None:
+    headers = site.headers(Role.POLICY_AUTHOR, subject="author-1")
+    for bad in TEXTS:
+        body = {"files": {"bad.yaml": bad.text, "good.yaml": PURPOSE}, **more}
+
+        answer = site.client.post(f"/v1/policies/{path}", headers=headers, json=body)
+
+        refused = {"ten_megabytes": 413, "nul": 422}.get(bad.name, expected)
+        assert answer.status_code == refused, (bad.name, answer.text[:300])
+        if refused == 200:
+            assert answer.json()["files"] is None
+        elif bad.name not in ("ten_megabytes", "nul"):
+            assert answer.json()["code"] == "bundle_invalid"
+            assert f"bad.yaml:{bad.line}:{bad.column}: " in answer.text
 
 
 @each_bad
@@ -176,64 +241,3 @@ def test_a_place_in_a_file_with_windows_lines_is_that_of_the_editor() -> None:
     (found,) = inspect_files({"a.yaml": "purposes:\r\n  other:\r\n    description: NO\r\n"}).findings
 
     assert (found.code, found.place.line, found.place.column) == ("ambiguous", 3, 18)
-
-
-def test_thousands_of_unknown_names_beside_thousands_of_known_ones_are_told_soon() -> None:
-    # A minute and more, before the nearest name was looked for among the likeliest alone.
-    purposes = "purposes:\n" + "".join(f"  purpose_long_name_{n}: {{description: d}}\n" for n in range(3_000))
-    note = "  note_{}: {{because: x, scope: project, purposes: [{}], refuses: business_fact}}\n"
-    unknown = [f"purpose_lang_name_{n}" for n in range(1_500)]
-    classes = "classes:\n" + "".join(note.format(n, name) for n, name in enumerate(unknown))
-    started = time.process_time()
-
-    found = inspect_files({"a.yaml": purposes, "b.yaml": classes})
-
-    assert time.process_time() - started < 2 * SECONDS_MAX
-    assert {finding.code for finding in found.findings} == {"undeclared"}
-    assert len(found.findings) == FINDINGS_MAX
-
-
-def test_a_thousand_alike_sources_are_each_told_once() -> None:
-    # Each with each were half a million findings.
-    source = "  s{}: {{uri_prefix: a, trust: external_tool, ceiling: conversation}}\n"
-    alike = "sources:\n" + "".join(source.format(n) for n in range(1_000))
-
-    found = inspect_files({"a.yaml": alike})
-
-    assert len(found.findings) == FINDINGS_MAX
-    assert {finding.code for finding in found.findings} == {"ambiguous_source"}
-
-
-def test_thousands_of_empty_lists_are_refused_soon() -> None:
-    classes = "classes:\n" + "".join(f"  c{n}: {{purposes: [], writers: []}}\n" for n in range(3_000))
-    started = time.process_time()
-
-    assert inspect_files({"a.yaml": classes}).bundle is None
-    assert time.process_time() - started < SECONDS_MAX
-
-
-def test_no_number_of_warnings_hides_an_error() -> None:
-    instructions = {f"instructions/n{n}.md": "Unused.\n" for n in range(150)}
-    needs = "capability: nobody_has, approval: not_needed, approver: reviewer, longest_expiry_hours: 1"
-    roles = "commands:\n" + "".join(f"  c.n{n}: {{{needs}}}\n" for n in range(600))
-    bad = "classes:\n  note: {because: x, scope: project, purposes: [nowhere], refuses: business_fact}\n"
-
-    found = inspect_files({**instructions, "a.yaml": PURPOSE, "b.yaml": roles, "c.yaml": bad})
-
-    assert found.bundle is None
-    assert [one.code for one in found.findings if one.severity is Severity.ERROR] == ["undeclared"]
-    assert len(at_most(found.findings, 1)) == 2
-
-
-def test_a_look_alike_letter_is_named() -> None:
-    (found,) = inspect_files({"a.yaml": "cl\u0430sses: {}\n", "good.yaml": PURPOSE}).findings
-
-    assert "did you mean `classes`?" in found.message
-    assert "U+0430 CYRILLIC SMALL LETTER A" in found.message
-
-
-def test_of_many_known_names_some_are_listed() -> None:
-    hint = nearest("zzz", [f"name_{n}" for n in range(5_000)])
-
-    assert hint.endswith(" and 4970 more")
-    assert len(hint) < 1_000

@@ -62,9 +62,9 @@ def rewrite(text: str, content: Value, wanted: Value, *, file: str = "", reader:
         text = _apply(text, content, step)
         expected = _applied(content, step)
         document, faults = reader.read(file, text)
-        if faults:
+        if faults and faults[0].code != "syntax":
             raise Uneditable(f"no policy file can hold this: {faults[0].message}")
-        if not is_same(document.content, expected):
+        if faults or not is_same(document.content, expected):
             raise Uneditable("the file is laid out in a way that only a person can change")
         content = expected
     return text
