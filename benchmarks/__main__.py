@@ -1,11 +1,13 @@
 """`python -m benchmarks`: what is measured, on which data. Data are read from the paths given, never kept."""
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from benchmarks.airline import measure_airline
 from benchmarks.bank import measure_bank
+from benchmarks.bank_ranked import measure_bank_ranked
 from benchmarks.decisions import measure_decisions
 from benchmarks.detectors import measure_detectors
 from benchmarks.erasure import measure_erasure
@@ -30,19 +32,14 @@ _ALL: Final = (
     "simulate",
 )
 
-_OF_POLICIES: Final = {
-    "decisions": measure_decisions,
-    "erasure": measure_erasure,
-    "simulate": measure_simulate,
-    "packing": measure_packing,
-}
-"""What needs the policies alone, or nothing."""
+_ON_DEMAND: Final = ("locomo", "fit")
+"""What takes long, or writes: only when it is named."""
 
 
 def main() -> None:
-    """Run the benchmarks that are named (all, unless some are)."""
+    """Run the benchmarks that are named (all but those on demand, unless some are)."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("which", nargs="*", choices=[*_ALL, "locomo", "fit", []])
+    parser.add_argument("which", nargs="*", choices=[*_ALL, *_ON_DEMAND, []])
     parser.add_argument("--documents", type=Path, help="JSON Lines of id, title, content")
     parser.add_argument("--tasks", type=Path, help="JSON Lines of instructions, required_documents")
     parser.add_argument("--runs", type=Path, help="JSON Lines of messages: recorded agent runs")
@@ -51,35 +48,47 @@ def main() -> None:
     parser.add_argument("--peer", type=Path, help="the interpreter of an environment with LangGraph")
     parser.add_argument("--policies", type=Path, default=Path("policies"))
     options = parser.parse_args()
-    which = options.which or list(_ALL)
-    if "speed" in which:
-        measure_speed(options.documents, options.tasks, options.policies)
-    if "growth" in which:
-        measure_growth(options.policies, options.peer)
-    if "bank" in which:
-        measure_bank(options.documents, options.tasks, options.policies)
-    _conversations(which, options.conversations, options.policies)
-    if "detectors" in which:
-        measure_detectors(options.data)
-    if "isolation" in which:
-        measure_isolation(options.documents, options.policies)
-    for name, measure in _OF_POLICIES.items():
-        if name in which:
-            measure(options.policies)
-    if "airline" in which:
-        if options.runs is None:
-            print("airline: not measured, give --runs PATH")
-        else:
-            measure_airline(options.runs, options.policies)
+    measures = _measures(options)
+    for name in options.which or _ALL:
+        measures[name]()
 
 
-def _conversations(which: list[str], path: Path | None, policies_dir: Path) -> None:
-    """Measure or fit what needs conversations, where it is named."""
-    for name, run in (("locomo", measure_locomo), ("fit", fit)):
-        if name in which and path is None:
-            print(f"{name}: not run, give --conversations PATH")
-        elif name in which and path is not None:
-            run(path, policies_dir)
+def _measures(given: argparse.Namespace) -> Mapping[str, Callable[[], None]]:
+    """Answer what each name runs, with the paths that were given."""
+    policies = given.policies
+    return {
+        "speed": lambda: measure_speed(given.documents, given.tasks, policies),
+        "growth": lambda: measure_growth(policies, given.peer),
+        "packing": lambda: measure_packing(policies),
+        "bank": lambda: _bank(given),
+        "airline": lambda: _where(given.runs, "--runs", measure_airline, policies),
+        "detectors": lambda: measure_detectors(given.data),
+        "decisions": lambda: measure_decisions(policies),
+        "isolation": lambda: measure_isolation(given.documents, policies),
+        "erasure": lambda: measure_erasure(policies),
+        "simulate": lambda: measure_simulate(policies),
+        "locomo": lambda: _where(given.conversations, "--conversations", measure_locomo, policies),
+        "fit": lambda: fit(given.conversations, _bank_paths(given), policies),
+    }
+
+
+def _bank(given: argparse.Namespace) -> None:
+    measure_bank(given.documents, given.tasks, given.policies)
+    paths = _bank_paths(given)
+    if paths is not None:
+        measure_bank_ranked(*paths, given.policies)
+
+
+def _bank_paths(given: argparse.Namespace) -> tuple[Path, Path] | None:
+    return None if given.documents is None or given.tasks is None else (given.documents, given.tasks)
+
+
+def _where(path: Path | None, option: str, measure: Callable[[Path, Path], None], policies: Path) -> None:
+    """Measure what needs a file of data, where one was given."""
+    if path is None:
+        print(f"{measure.__name__}: not run, give {option} PATH")
+    else:
+        measure(path, policies)
 
 
 if __name__ == "__main__":

@@ -10,24 +10,22 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from benchmarks.conversations import Conversation, Question, read_conversations
-from benchmarks.figures import Spread, timed
+from benchmarks.figures import Spread, interval, timed
 from benchmarks.fitting import Example, fit_weights
 from benchmarks.served import Place, served
 from benchmarks.tenancy import BATCH_LINES, ingest, package_request
 from service.core.hashing import canonical_json
-from service.retrieval.rerank.features import Models, features_of
+from service.retrieval.rerank.features import features_of
 from service.retrieval.rerank.linear import LinearReranker
 from service.retrieval.rerank.model import Numbers, Piece, PieceKind
+from service.retrieval.rerank.models import Models
 from service.retrieval.rerank.ports import Reranker
 
 _TOP: Final = 10
 _BUDGET_TOKENS: Final = 1_024
 _ADVERSARIAL: Final = 5
 _CATEGORIES: Final = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop", _ADVERSARIAL: "adversarial"}
-_RESAMPLES: Final = 2_000
 
 
 def measure_locomo(path: Path, policies_dir: Path) -> None:
@@ -172,13 +170,6 @@ def _report(title: str, results: Sequence[Sequence[_Result]]) -> str:
     groups["1 to 4"] = [one for one in every if one.category != _ADVERSARIAL]
     for name, chosen in groups.items():
         found, shown = ([getattr(one, part) for one in chosen] for part in ("found", "shown"))
-        lines.append(f"{name:<14}{len(chosen):>5}  {_interval(found):<26}{_interval(shown)}")
+        lines.append(f"{name:<14}{len(chosen):>5}  {interval(found):<26}{interval(shown)}")
     lines.append(f"package: {Spread(tuple(one.seconds for one in every)).milliseconds()}")
     return "\n".join(lines)
-
-
-def _interval(values: Sequence[float]) -> str:
-    """Answer the mean and the middle 95 % of means of samples drawn anew from the questions."""
-    drawn = np.random.default_rng(18).choice(np.array(values), (_RESAMPLES, len(values))).mean(axis=1)
-    low, high = np.quantile(drawn, (0.025, 0.975))
-    return f"{np.mean(values):.3f} ({low:.3f} to {high:.3f})"

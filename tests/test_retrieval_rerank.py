@@ -1,5 +1,6 @@
 """The second stage: orders what was found by looking at the texts together, with the built-in models."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import numpy as np
@@ -7,11 +8,19 @@ import pytest
 
 from service.adapters.bm25 import Bm25Encoder
 from service.adapters.wordllama import WordllamaEmbedder
-from service.retrieval.rerank.features import Models, features_of
+from service.retrieval.rerank.documents import (
+    DOCUMENTS_MAX,
+    SENTENCES_MAX,
+    Unit,
+    document_features,
+    split_sentences,
+)
+from service.retrieval.rerank.features import features_of
 from service.retrieval.rerank.fitted import FITTED
 from service.retrieval.rerank.layout import Layout
 from service.retrieval.rerank.linear import LinearReranker
 from service.retrieval.rerank.model import Piece, PieceKind, score, standardise
+from service.retrieval.rerank.models import Models
 from service.retrieval.rerank.people import named_in, speakers, without_names
 from service.retrieval.rerank.times import date_of, match_dates
 
@@ -38,7 +47,20 @@ def piece(
     ordinal: int = 0,
     fused: float = 0.0,
 ) -> Piece:
-    return Piece(text, kind, group, "8 May, 2023", sequence, ordinal, SEEN, fused, fused, fused)
+    return Piece(
+        text=text,
+        kind=kind,
+        item=f"{group}/{sequence}",
+        address=f"doc://{group}/{sequence}",
+        group=group,
+        group_title="8 May, 2023",
+        sequence=sequence,
+        ordinal=ordinal,
+        observed_at=SEEN,
+        fused=fused,
+        sparse=fused,
+        dense=fused,
+    )
 
 
 def test_who_speaks_is_who_opens_more_than_one_text() -> None:
@@ -156,11 +178,82 @@ def test_what_does_not_differ_counts_nothing_and_unnamed_features_neither() -> N
 
 
 def test_every_fitted_weight_names_a_feature(vectors: WordllamaEmbedder) -> None:
-    known = features_of("a", [piece("a")], Models(ENCODER, vectors)).keys()
+    models = Models(ENCODER, vectors)
+    of_pieces = features_of("a", [piece("a")], models).keys()
+    of_documents = document_features("a", [Unit("a", "t", "doc://a", 0.0, 0.0)], models).keys()
 
     assert FITTED.keys() == set(PieceKind)
-    for weights in FITTED.values():
-        assert weights.keys() <= known
+    for kind, weights in FITTED.items():
+        assert weights.keys() <= (of_documents if kind is PieceKind.DOCUMENT else of_pieces)
+
+
+def document(name: str, text: str, *, ordinal: int = 0, fused: float = 0.0, title: str = "") -> Piece:
+    return replace(
+        piece(text, kind=PieceKind.DOCUMENT, group=name, ordinal=ordinal, fused=fused),
+        item=name,
+        address=f"doc://{name}",
+        group_title=title or name,
+    )
+
+
+def test_a_document_is_ranked_as_a_whole_and_all_of_its_pieces_alike(reranker: LinearReranker) -> None:
+    pieces = [
+        document("fees", "What an account costs each month.", ordinal=0),
+        document("closing", "How an account is closed, and by whom.", ordinal=0),
+        document("closing", "A closed account is opened again within 30 days.", ordinal=1),
+        document("hours", "When the branches are open.", ordinal=0),
+    ]
+
+    scores = reranker.rank("I want my closed account opened again. Thank you very much.", pieces)
+
+    assert scores[1] == scores[2] == max(scores)
+    assert len(set(scores)) == 3
+
+
+def test_documents_and_turns_are_ranked_side_by_side(reranker: LinearReranker) -> None:
+    turns = [piece("Ann: I closed it.", 1), piece("Ann: Fine weather.", 2), piece("Bob: Yes.", 3)]
+    pieces = [turns[0], document("closing", "How an account is closed."), turns[1], turns[2]]
+
+    mixed = reranker.rank("Who closed the account?", pieces)
+    alone = reranker.rank("Who closed the account?", turns)
+
+    # What else was found moves no turn.
+    assert [mixed[0], mixed[2], mixed[3]] == list(alone)
+    assert reranker.rank("Who closed the account?", []) == []
+
+
+def test_of_many_documents_those_that_the_first_stage_doubts_come_last_in_its_order(
+    reranker: LinearReranker,
+) -> None:
+    pieces = [
+        document(f"d{number:03}", f"Note {number}.", fused=-number) for number in range(DOCUMENTS_MAX + 5)
+    ]
+
+    scores = reranker.rank("Which note is number 122?", pieces)
+
+    rest = scores[DOCUMENTS_MAX:]
+    assert max(rest) < min(scores[:DOCUMENTS_MAX])
+    assert rest == sorted(rest, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Close my account. How much is left?", ["Close my account.", "How much is left?"]),
+        ("请关闭我的账户。还剩多少钱。", ["请关闭我的账户。", "还剩多少钱。"]),
+        ("मेरा खाता बंद करें। कितना बचा है?", ["मेरा खाता बंद करें।", "कितना बचा है?"]),
+        ("أغلق حسابي. كم تبقى؟ شكرا جزيلا لكم.", ["أغلق حسابي.", "كم تبقى؟", "شكرا جزيلا لكم."]),
+        ("short", ["short"]),
+        ("a\nb", ["a\nb"]),
+        ("", [""]),
+    ],
+)
+def test_a_query_is_cut_into_sentences_in_any_script(query: str, expected: list[str]) -> None:
+    assert split_sentences(query) == expected
+
+
+def test_a_query_of_a_thousand_sentences_is_looked_at_as_far_as_its_first_ones() -> None:
+    assert len(split_sentences("One more sentence. " * 1_000)) == SENTENCES_MAX
 
 
 def test_words_have_the_sum_of_their_tokens_and_unknown_ones_nothing(vectors: WordllamaEmbedder) -> None:

@@ -100,6 +100,8 @@ def _piece(one: Ranked[EvidencePassage], *, is_spoken: bool) -> Piece:
         text=passage.text,
         # What is kept as a document may be what people said all the same: minutes, a chat that was exported.
         kind=PieceKind.CONVERSATION if is_spoken and group is not None else kind,
+        item=passage.evidence_id,
+        address=passage.source.uri,
         group=passage.evidence_id if group is None else group.id,
         group_title=passage.title if group is None else group.title,
         sequence=0 if group is None else group.sequence,

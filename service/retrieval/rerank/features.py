@@ -7,16 +7,14 @@ Answer types and dates are read in English; in other languages they are zero, an
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from service.retrieval.ports import SparseEncoder
 from service.retrieval.rerank.layout import Layout
 from service.retrieval.rerank.model import Numbers, Piece, standardise
+from service.retrieval.rerank.models import Models
 from service.retrieval.rerank.people import named_in, speakers, without_names
-from service.retrieval.rerank.ports import WordVectors
 from service.retrieval.rerank.times import date_of, match_dates
 from service.retrieval.rerank.words import Words, alikeness, holders_of_terms, rarity, terms_of
 
@@ -43,14 +41,6 @@ _NUMBERS: Final = frozenset(
 _YEAR_DIGITS: Final = 4
 _NAME: Final = re.compile(r"(?<=[a-z,;:'\"] )[A-Z][a-z]+")
 _ENDS_ASKING: Final = re.compile(r"\?\s*(?:[\[(][^\])]*[\])]\s*)?$")
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """What turns words into terms and vectors."""
-
-    sparse: SparseEncoder
-    vectors: WordVectors
 
 
 def features_of(query: str, pieces: Sequence[Piece], models: Models) -> Mapping[str, Numbers]:

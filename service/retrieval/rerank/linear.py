@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from typing import Final
 
 from service.retrieval.ports import SparseEncoder
-from service.retrieval.rerank.features import Models, features_of
+from service.retrieval.rerank.documents import DOCUMENTS_MAX, document_features, units_of
+from service.retrieval.rerank.features import features_of
 from service.retrieval.rerank.fitted import FITTED, VERSION
-from service.retrieval.rerank.model import Piece, Weights, score
+from service.retrieval.rerank.model import Piece, PieceKind, Weights, score
+from service.retrieval.rerank.models import Models
 from service.retrieval.rerank.ports import WordVectors
 
 PIECES_MAX: Final = 500
 """So many pieces are looked at together."""
+_STEP_DOWN: Final = 0.001
 
 
 class LinearReranker:
@@ -26,8 +29,32 @@ class LinearReranker:
         return VERSION
 
     def rank(self, query: str, pieces: Sequence[Piece]) -> Sequence[float]:
-        """Answer one score for each piece: a higher one is more relevant; only differences mean something."""
-        if not pieces:
-            return []
+        """Answer one score for each piece: a higher one is more relevant; only differences mean something.
+
+        Documents are ranked as wholes: all pieces of one have the same score.
+        """
+        answers = [0.0] * len(pieces)
+        documents = [place for place, piece in enumerate(pieces) if piece.kind is PieceKind.DOCUMENT]
+        others = [place for place, piece in enumerate(pieces) if piece.kind is not PieceKind.DOCUMENT]
+        for places, rank in ((others, self._rank_pieces), (documents, self._rank_documents)):
+            if places:
+                scores = rank(query, [pieces[place] for place in places])
+                for place, found in zip(places, scores, strict=True):
+                    answers[place] = found
+        return answers
+
+    def _rank_pieces(self, query: str, pieces: Sequence[Piece]) -> Sequence[float]:
         features = features_of(query, pieces, self.models)
         return score([piece.kind for piece in pieces], features, self._weights)
+
+    def _rank_documents(self, query: str, pieces: Sequence[Piece]) -> Sequence[float]:
+        names, units = units_of(pieces)
+        looked_at = units[:DOCUMENTS_MAX]
+        features = document_features(query, looked_at, self.models)
+        scores = score([PieceKind.DOCUMENT] * len(looked_at), features, self._weights)
+        known = dict(zip(names, scores, strict=False))
+        # What the first stage thinks little of comes after all that was looked at, in its order.
+        least = min(scores)
+        for place, name in enumerate(names[len(looked_at) :], start=1):
+            known[name] = least - place * _STEP_DOWN
+        return [known[piece.item] for piece in pieces]
