@@ -152,7 +152,7 @@ def _random_facts(chance: random.Random) -> dict[str, Any]:
     return facts
 
 
-def _random_condition(chance: random.Random, depth: int = 3) -> str:
+def random_condition(chance: random.Random, depth: int = 3) -> str:
     if depth == 0:
         return chance.choice(
             [
@@ -167,7 +167,7 @@ def _random_condition(chance: random.Random, depth: int = 3) -> str:
                 "sources[0].own", "sources.exists_one(s, s.own)", 'detections.all(d, d != "phone")',
             ]
         )  # fmt: skip
-    parts = [_random_condition(chance, depth - 1) for _ in range(3)]
+    parts = [random_condition(chance, depth - 1) for _ in range(3)]
     return (
         f"({chance.choice(['{0} && {1}', '{0} || {1}', '!({0})', '{0} ? {1} : {2}', '{0}']).format(*parts)})"
     )
@@ -177,7 +177,7 @@ def test_whatever_the_engine_answers_was_told_to_be_possible() -> None:
     chance = random.Random(5)  # noqa: S311 - a test is to come out alike each time
     compared = 0
     for _ in range(200):
-        condition = _random_condition(chance)
+        condition = random_condition(chance)
         try:
             possible = outcomes(condition)
         except Undecided:

@@ -39,10 +39,10 @@ class Rule:
     facts: frozenset[str]
     """What it asks for."""
 
-    @property
-    def keeps_out(self) -> bool:
-        """Whether what it cannot answer counts as if it held."""
-        return self.effect in (RuleEffect.DENY, RuleEffect.REVIEW)
+    def counts(self, outcome: bool | None) -> bool:
+        """Say whether the rule does something: what a denial or review cannot answer, it denies."""
+        keeps_out = self.effect in (RuleEffect.DENY, RuleEffect.REVIEW)
+        return outcome is True or (outcome is None and keeps_out)
 
 
 def rules_of(memory_class: MemoryClass) -> Iterator[Rule]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from service.policies.findings import Severity, nearest, shorten
 from service.policies.laws import LAWS
-from service.policies.lint.cel_tree import All, Call, Constant, Field, Items, Name, Node, both, facts_in
+from service.policies.lint.cel_tree import All, Call, Constant, Field, Items, Name, Node, facts_in
 from service.policies.lint.class_conditions import PROVENANCE, Rule, together
 from service.policies.lint.decide import Decider, Undecided
 from service.policies.lint.domains import DETECTIONS, Domains
@@ -36,7 +36,7 @@ def _beside_keys(rule: Rule, keys: Mapping[str, Node], decider: Decider) -> Iter
     # The others say nothing about it, and would only be more to look at.
     related = {key: let for key, let in keys.items() if facts_in(let) & rule.facts}
     for key, let in related.items():
-        if not decider.can_hold(both(let, rule.tree)):
+        if _counts_for_none(rule, let, decider):
             if key == PROVENANCE and rule.effect is not RuleEffect.DENY:
                 message = f"{LAWS['law_provenance']}, and this is for what cites none: {_whole(rule)}"
                 yield error(rule.path, "law_provenance", message)
@@ -47,11 +47,20 @@ def _beside_keys(rule: Rule, keys: Mapping[str, Node], decider: Decider) -> Iter
         pairs = decider.outcomes(together(related), rule.tree)
     except Undecided:
         return
-    outcomes = {outcome for is_let, outcome in pairs if is_let is not False}
-    if outcomes and True not in outcomes:
+    outcomes = {outcome for is_let, outcome in pairs if is_let}
+    if outcomes and not any(rule.counts(outcome) for outcome in outcomes):
         yield _kept_out(rule, "the other keys of the class deny")
     elif outcomes == {True}:
         yield _always(rule, "for every proposal that the other keys of the class let through")
+
+
+def _counts_for_none(rule: Rule, let: Node, decider: Decider) -> bool:
+    """Say whether the rule counts for nothing that one key lets through."""
+    try:
+        outcomes = decider.outcomes(let, rule.tree)
+    except Undecided:
+        return False
+    return not any(is_let and rule.counts(outcome) for is_let, outcome in outcomes)
 
 
 def _kept_out(rule: Rule, who: str) -> Fault:

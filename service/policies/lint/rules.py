@@ -67,14 +67,14 @@ def _because_of(rule: Rule, other: Rule, decider: Decider) -> Fault | None:
     except Undecided:
         return None
     if rule.effect is not other.effect:
-        if all(_counts(other, theirs) for ours, theirs in outcomes if ours):
+        if all(other.counts(theirs) for ours, theirs in outcomes if rule.counts(ours)):
             wins = "denies" if other.effect is RuleEffect.DENY else "sends to a person"
             message = (
                 f"rule `{other.name}` {wins} all that this would hold for, so it never counts: narrow one"
             )
             return error(rule.path, "unreachable_rule", message)
         return None
-    if any(theirs is not True for ours, theirs in outcomes if ours or (ours is None and rule.keeps_out)):
+    if not all(_does_as_much(rule, ours, theirs) for ours, theirs in outcomes if rule.counts(ours)):
         return None
     alike = all(ours == theirs for ours, theirs in outcomes)
     if alike and rule.name < other.name:
@@ -83,8 +83,9 @@ def _because_of(rule: Rule, other: Rule, decider: Decider) -> Fault | None:
     return warning(rule.path, "shadowed_rule", f"rule `{other.name}` {how}: keep one, or narrow that one")
 
 
-def _counts(rule: Rule, outcome: bool | None) -> bool:
-    return outcome is True or (outcome is None and rule.keeps_out)
+def _does_as_much(rule: Rule, ours: bool | None, theirs: bool | None) -> bool:
+    # A review that cannot be answered denies, so that one that holds does less.
+    return theirs is True if ours else theirs is None or (theirs is True and rule.effect is RuleEffect.DENY)
 
 
 def _permits_of_nobody(memory_class: MemoryClass) -> Iterator[Fault]:
