@@ -1,9 +1,10 @@
 """Real agent runs, replayed as executions: one package for each model turn, and what a cache can reuse."""
 
 import statistics
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
@@ -12,13 +13,16 @@ from benchmarks.figures import Spread, timed
 from benchmarks.tenancy import open_tenant
 from service.entry.demo.local_service import local_service
 
+_BUDGETS: Final = (4_000, 8_000, 16_000)
+_TIMED_BUDGET: Final = 8_000
+
 
 def measure_airline(runs_path: Path, policies_dir: Path) -> None:
     """Print the time of a package, the time of a turn, and the share equal to the call before."""
     runs = read_json_lines(runs_path)
     builds: list[float] = []
     writes: list[float] = []
-    shares: list[float] = []
+    shares: dict[int, list[float]] = {tokens: [] for tokens in _BUDGETS}
     with TemporaryDirectory() as folder, local_service(Path(folder), policies_dir) as service:
         client = open_tenant(service, "airline")
         for number, run in enumerate(runs):
@@ -26,8 +30,9 @@ def measure_airline(runs_path: Path, policies_dir: Path) -> None:
     print(f"{len(runs)} runs, {len(builds)} model turns")
     print(f"package: {Spread(tuple(builds)).milliseconds()}")
     print(f"turn or observation: {Spread(tuple(writes)).milliseconds()}")
-    mean, spread = statistics.mean(shares), Spread(tuple(shares))
-    print(f"share of a package equal to the start of the one before: mean {mean:.2f}, {spread.ratio()}")
+    for tokens, found in shares.items():
+        mean, spread = statistics.mean(found), Spread(tuple(found)).ratio()
+        print(f"{tokens} tokens: share equal to the start of the package before: mean {mean:.2f}, {spread}")
 
 
 def _replay(
@@ -37,7 +42,7 @@ def _replay(
     *,
     builds: list[float],
     writes: list[float],
-    shares: list[float],
+    shares: dict[int, list[float]],
 ) -> None:
     execution = _send(
         client,
@@ -51,16 +56,18 @@ def _replay(
             "retention_class": "operational",
         },
     )
-    before = ""
+    before = dict.fromkeys(_BUDGETS, "")
     for message in messages:
         if message["role"] == "assistant":
-            request = _package_request(execution["id"])
-            taken, package = timed(lambda request=request: _send(client, "/context-packages", request))
-            builds.append(taken)
-            text = package["rendered"]["text"]
-            if before:
-                shares.append(_shared_start(before, text) / len(text))
-            before = text
+            for tokens in _BUDGETS:
+                request = _package_request(execution["id"], tokens)
+                taken, package = timed(partial(_send, client, "/context-packages", request))
+                text = package["rendered"]["text"]
+                if tokens == _TIMED_BUDGET:
+                    builds.append(taken)
+                if before[tokens]:
+                    shares[tokens].append(_shared_start(before[tokens], text) / len(text))
+                before[tokens] = text
         turn = _turn(message)
         writes.append(timed(lambda turn=turn: _send(client, f"/executions/{execution['id']}/turns", turn))[0])
 
@@ -81,13 +88,13 @@ def _turn(message: dict[str, Any]) -> dict[str, Any]:
     return turn
 
 
-def _package_request(execution_id: str) -> dict[str, Any]:
+def _package_request(execution_id: str, max_tokens: int) -> dict[str, Any]:
     return {
         "project": "alpha",
         "execution_id": execution_id,
         "purpose": "service",
         "encoding": "o200k_base",
-        "max_tokens": 8_000,
+        "max_tokens": max_tokens,
         "reply_reserve": 1_000,
         "profile": "default",
         "render": "markdown",
