@@ -72,9 +72,9 @@ def test_lint_answers_whatever_was_done_to_the_default_bundle(beginning: int) ->
     slowest = 0.0
     for _ in range(MUTATIONS):
         files = _mutated(chance)
-        started = time.perf_counter()
+        started = time.process_time()
         found = lint_files(files)
-        slowest = max(slowest, time.perf_counter() - started)
+        slowest = max(slowest, time.process_time() - started)
 
         assert (found.bundle is None) == any(one.severity.value == "error" for one in found.findings)
         for finding in found.findings:

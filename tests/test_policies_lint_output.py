@@ -256,8 +256,8 @@ def test_over_http_the_same_is_found(site: Site, folder: Path, capsys: pytest.Ca
 
 def test_the_default_bundle_is_linted_in_less_than_a_second() -> None:
     lint_files(default_files())  # what is loaded once is not the bundle's
-    started = time.perf_counter()
+    started = time.process_time()  # whatever else the machine is doing
 
     lint_files(default_files())
 
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
