@@ -103,6 +103,7 @@ def test_every_column_that_names_who_did_something_gives_the_name_up() -> None:
         ("audit_events", "principal"),
         ("erasures", "requester"),
         ("policy_activations", "requester"),
+        ("policy_shadows", "requester"),
         ("policy_plans", "requester"),
         ("erasures", "subject"),
     }

@@ -68,7 +68,7 @@ ROWS: list[tuple[str, str]] = [
     (r"POST /v1/memory-imports", ". + . . . . . . ."),
     (r"GET /v1/policies.*", ". . . . + + . + ."),
     (r"POST /v1/policies/(validate|edits|simulations|differences)", ". . . . + + . . ."),
-    (r"POST /v1/policies/.*", ". . . . . + . . ."),
+    (r"(POST|DELETE) /v1/policies/.*", ". . . . . + . . ."),
 ]
 
 

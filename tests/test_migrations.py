@@ -25,7 +25,7 @@ def test_migrating_again_changes_nothing(database: Database) -> None:
     migrate(database)
 
     with database.engine.connect() as connection:
-        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all() == ["0007"]
+        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all() == ["0008"]
 
 
 def test_every_key_begins_with_its_tenant() -> None:

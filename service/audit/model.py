@@ -93,6 +93,8 @@ class Action(StrEnum):
     POLICY_ASKED = "policy.asked"
     POLICY_ACTIVATED = "policy.activated"
     POLICY_CANCELLED = "policy.cancelled"
+    POLICY_SHADOWED = "policy.shadowed"
+    POLICY_UNSHADOWED = "policy.unshadowed"
     RECORD_COPIED = "record.copied"
     RECORD_RESTORED = "record.restored"
     SUBJECT_EXPORTED = "subject.exported"

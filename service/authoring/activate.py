@@ -19,8 +19,10 @@ from service.authoring.guards import refuse_moved, refuse_too_much
 from service.authoring.measure import Measured
 from service.authoring.model import Plan
 from service.authoring.realign import ACTIVATED_TOPIC
+from service.authoring.shadow_model import ShadowStatus
 from service.authoring.store_activations import ActivationStore
 from service.authoring.store_plans import PlanStore
+from service.authoring.store_shadows import ShadowStore
 from service.core.errors import Stale
 from service.identity.unit import Unit
 from service.policies.active import active_bundle
@@ -38,14 +40,8 @@ def activate_plan(
     `BlastRadiusExceeded`.
     """
     ActivationStore.of(unit).lock()
-    plan = PlanStore.of(unit).get(plan_id)
-    if plan.hash != plan_hash:
-        raise PlanMismatch("Look at the plan again: its hash is another one.")
+    plan = expect_plan(plan_id, plan_hash, unit, expected_revision=expected_revision)
     active = expect_active(expected_revision, unit)
-    if (plan.base_version, plan.base_revision) != (active.version, active.revision):
-        raise PlanOutdated("Another version counts than the plan was made for: simulate again.")
-    if plan.candidate_version == active.version:
-        raise NothingToActivate("This version counts already.")
     _hold_to_guards(plan, measured, unit)
     return _begin(
         Activation(
@@ -118,17 +114,34 @@ def begin_rollback(to_version: str, direction: Direction, *, active: ActivePolic
     )
 
 
+def expect_plan(plan_id: str, plan_hash: str, unit: Unit, *, expected_revision: int | None = None) -> Plan:
+    """Answer a plan for what counts now, as it was looked at.
+
+    Raises `NotFound`, `PlanMismatch`, `Stale` where another revision is expected, `PlanOutdated` and
+    `NothingToActivate`.
+    """
+    plan = PlanStore.of(unit).get(plan_id)
+    if plan.hash != plan_hash:
+        raise PlanMismatch("Look at the plan again: its hash is another one.")
+    active = expect_active(expected_revision, unit)
+    if (plan.base_version, plan.base_revision) != (active.version, active.revision):
+        raise PlanOutdated("Another version counts than the plan was made for: simulate again.")
+    if plan.candidate_version == active.version:
+        raise NothingToActivate("This version counts already.")
+    return plan
+
+
 def who(unit: Unit) -> str:
     """Answer who asks as activations name them: one person under two keys is one person."""
     return unit.cipher.keyed_hash(f"policy-admin/{unit.caller.subject}")
 
 
-def expect_active(expected_revision: int, unit: Unit) -> ActivePolicy:
-    """Answer what counts now. Raises `Stale` where that is not what the caller has seen."""
+def expect_active(expected_revision: int | None, unit: Unit) -> ActivePolicy:
+    """Answer what counts now. Raises `Stale` where that is not what the caller has seen, if that is told."""
     active = PolicyStore.of(unit).find_active()
     if active is None:
         raise NothingToActivate("No version counts here: a tenant's first one comes from the folder on disk.")
-    if active.revision != expected_revision:
+    if expected_revision is not None and active.revision != expected_revision:
         raise Stale(active.revision)
     return active
 
@@ -173,6 +186,7 @@ def _apply(activation: Activation, *, unit: Unit) -> Activation:
     # The grace is that of the policy that counts: a candidate cannot shorten its own.
     guards = active_bundle(unit).guards
     store.supersede()
+    ShadowStore.of(unit).end_running(ShadowStatus.SUPERSEDED, at=unit.now)
     revision = policies.activate(activation.to_version, after=active.revision, now=unit.now)
     store.settle(
         activation.id,

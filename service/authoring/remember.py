@@ -6,7 +6,9 @@ from service.audit.model import Action
 from service.audit.record import record
 from service.authoring.activation import Activation, ActivationKind, ActivationStatus
 from service.authoring.realign import ACTIVATED_TOPIC
+from service.authoring.shadow_model import ShadowStatus
 from service.authoring.store_activations import ActivationStore
+from service.authoring.store_shadows import ShadowStore
 from service.core.tombstones import RememberedPolicy
 from service.identity.unit import Unit
 from service.policies.active import active_bundle, kept_bundle
@@ -44,6 +46,7 @@ def bring_policy_forward(unit: Unit) -> bool:
     if remembered.version == active.version:
         return False
     activations.supersede()
+    ShadowStore.of(unit).end_running(ShadowStatus.SUPERSEDED, at=unit.now)
     activations.add(
         Activation(
             id=unit.ids(),

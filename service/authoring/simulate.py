@@ -74,6 +74,22 @@ def simulate(candidate: Bundle, base: Bundle, *, unit: Unit, days: int, progress
     return Effect(affected, {part: tuple(kept) for part, kept in found.samples.items()})
 
 
+def compare_decisions(
+    candidate: Bundle, base: Bundle, *, since: datetime, before: datetime, unit: Unit
+) -> Effect:
+    """Answer what `candidate` would have decided otherwise of what was proposed and built in that time."""
+    store, found, steps = SimulationStore(unit), _Findings(), _Steps(lambda _done, _total: None, 0)
+    comparison = Comparison(base, candidate)
+    affected = {
+        "proposals": _proposals(comparison, store.proposals(since, before), unit, found, steps),
+        "packages": _packages(comparison, store, store.packages(since, before), found, steps),
+        "subjects": found.subjects.count,
+        "subjects_are": "exact" if found.subjects.is_exact else "estimate",
+    }
+    samples = {part: tuple(kept) for part, kept in found.samples.items() if part != "memories"}
+    return Effect(affected, samples)
+
+
 def count_memories(candidate: Bundle, base: Bundle, *, unit: Unit) -> Mapping[str, int]:
     """Answer what `simulate` would answer of memories, in counts alone."""
     steps = _Steps(lambda _done, _total: None, 0)

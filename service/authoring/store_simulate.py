@@ -67,13 +67,13 @@ class SimulationStore:
             living |= {row.id: KeptMemory._make(row) for row in self._run(query)}
         return living
 
-    def proposals(self, since: datetime) -> Iterator[Row[Any]]:
-        """Answer proposals that were made since then."""
-        return self._rows(ProposalRow, _PROPOSAL, col(ProposalRow.created_at) >= since)
+    def proposals(self, since: datetime, before: datetime | None = None) -> Iterator[Row[Any]]:
+        """Answer proposals that were made since then, and before that moment where one is given."""
+        return self._rows(ProposalRow, _PROPOSAL, _within(ProposalRow, since, before))
 
-    def packages(self, since: datetime) -> Iterator[Sequence[Row[Any]]]:
-        """Answer packages that were built since then, some at a time."""
-        return self._chunks(PackageRow, _PACKAGE, col(PackageRow.created_at) >= since, PACKAGES_AT_ONCE)
+    def packages(self, since: datetime, before: datetime | None = None) -> Iterator[Sequence[Row[Any]]]:
+        """Answer packages that were built in that time, some at a time."""
+        return self._chunks(PackageRow, _PACKAGE, _within(PackageRow, since, before), PACKAGES_AT_ONCE)
 
     def stale_approvals(self, version: str) -> int:
         """Count approvals that wait and were asked for under another version."""
@@ -135,3 +135,8 @@ class SimulationStore:
 
     def _run(self, query: Any) -> Sequence[Row[Any]]:  # noqa: ANN401 - a query of any columns
         return self._unit.session.connection().execute(query).all()
+
+
+def _within(table: Any, since: datetime, before: datetime | None) -> ColumnElement[bool]:  # noqa: ANN401 - a row class
+    made = col(table.created_at)
+    return made >= since if before is None else and_(made >= since, made < before)

@@ -88,3 +88,37 @@ class PolicyActivationRow(SQLModel, table=True):
     activated_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
     effective_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
     """From when on a time that it shortened ends something."""
+
+
+class PolicyShadowRow(SQLModel, table=True):
+    """One shadow. The database lets one run."""
+
+    __tablename__ = "policy_shadows"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "candidate_version"],
+            ["policy_versions.tenant_id", "policy_versions.version"],
+            name="fk_policy_shadows_candidate",
+        ),
+        Index(
+            "ux_policy_shadows_running",
+            "tenant_id",
+            unique=True,
+            sqlite_where=text("status = 'running'"),
+            postgresql_where=text("status = 'running'"),
+        ),
+    )
+
+    tenant_id: str = Field(primary_key=True, max_length=36)
+    id: str = Field(primary_key=True, max_length=36)
+    plan_id: str = Field(max_length=36)
+    status: str = Field(max_length=20)
+    base_version: str = Field(max_length=VERSION_LENGTH)
+    base_revision: int
+    """What counts while it runs: with another one it is over."""
+    candidate_version: str = Field(max_length=VERSION_LENGTH)
+    requester: str = Field(max_length=64)
+    """The keyed hash of who began it, as in plans."""
+    created_at: datetime = Field(sa_type=UtcDateTime)
+    until: datetime = Field(sa_type=UtcDateTime)
+    ended_at: datetime | None = Field(default=None, sa_type=UtcDateTime)

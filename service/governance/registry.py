@@ -80,6 +80,7 @@ NO_TEXT: Final[Mapping[str, str]] = MappingProxyType(
         "policy_active": "versions",
         "policy_activations": "versions, and the keyed hashes of who activated them",
         "policy_plans": "counts, ids and codes, and the keyed hash of who made it",
+        "policy_shadows": "versions, and the keyed hash of who began it",
         "policy_versions": "what policy authors wrote, about nobody",
         "projects": "names of projects, which an administrator gives",
         "tenants": "names of tenants, which an operator gives",

@@ -17,6 +17,7 @@ POLICY_COMMANDS: Final = MappingProxyType(
         "diff": "service.entry.cli.policy_plan:diff",
         "simulate": "service.entry.cli.policy_plan:simulate",
         "explain": "service.entry.cli.policy_explain:explain",
+        "shadow": "service.entry.cli.policy_shadow:shadow",
         "activate": "service.entry.cli.policy_activate:activate",
         "approve": "service.entry.cli.policy_activate:approve",
         "cancel": "service.entry.cli.policy_activate:cancel",

@@ -47,6 +47,7 @@ from service.entry.http import (
     policies_edits,
     policies_explain,
     policies_plans,
+    policies_shadow,
     quarantines,
 )
 from service.entry.http.authenticate import Authenticate
@@ -93,6 +94,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     policies_plans.router,
     policies_edits.router,
     policies_explain.router,
+    policies_shadow.router,
     quarantines.router,
 )
 """Every capability's routes. A new one adds its line here and gets all conventions with it."""
