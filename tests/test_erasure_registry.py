@@ -98,7 +98,7 @@ def test_every_column_that_names_who_did_something_gives_the_name_up() -> None:
         if column.name in words
     }
 
-    # Of an erasure, a plan and an activation the asker is a keyed hash, the person sealed; the trail keeps pseudonyms.
+    # Who asked for an erasure, plan, activation or shadow is a keyed hash; the trail keeps pseudonyms.
     assert naming - given_up == {
         ("audit_events", "principal"),
         ("erasures", "requester"),
