@@ -11,6 +11,7 @@ _CHANGES_MAX: Final = 40
 """So many changes above the budget are looked at one by one, which finds the least budget of each offer."""
 _OFFERS_TRIED_MAX: Final = 60_000
 """So many offers are packed at most, those of each budget that is tried: some ten milliseconds."""
+_STEP_MIN: Final = 64
 _TRIES_MIN: Final = 40
 
 
@@ -65,13 +66,18 @@ class _Search:
         if not self._is_sought(index, place) or not self._is_in(index, place, TOKENS_MAX):
             return
         out_at, in_at = self._between(index, place)
-        is_guess = True
+        is_guess, step = True, _STEP_MIN
         while in_at - out_at > 1:
             if len(self._tried) > self._tries_max:
                 return
             # What it lacks is what it takes, unless something else takes that first: then halves are tried.
-            guess = self._next(index, place, out_at) if is_guess else (out_at + in_at) // 2
-            guess = min(guess, in_at - 1)
+            guess = self._next(index, place, out_at) if is_guess else in_at
+            is_guess = guess < in_at
+            if not is_guess and in_at == TOKENS_MAX:
+                # Halves of all budgets would be far above what is needed.
+                guess, step = min(out_at + step, in_at - 1), 2 * step
+            elif not is_guess:
+                guess = (out_at + in_at) // 2
             if self._is_in(index, place, guess):
                 in_at = guess
                 if is_guess and not self._is_in(index, place, guess - 1):
