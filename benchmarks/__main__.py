@@ -13,8 +13,10 @@ from benchmarks.detectors import measure_detectors
 from benchmarks.erasure import measure_erasure
 from benchmarks.fit import fit
 from benchmarks.growth import measure_growth
+from benchmarks.hostile import measure_hostile
 from benchmarks.isolation import measure_isolation
 from benchmarks.locomo import measure_locomo
+from benchmarks.packages import measure_packages
 from benchmarks.packing import measure_packing
 from benchmarks.simulate import measure_simulate
 from benchmarks.speed import measure_speed
@@ -22,6 +24,8 @@ from benchmarks.speed import measure_speed
 _ALL: Final = (
     "speed",
     "growth",
+    "packages",
+    "hostile",
     "packing",
     "bank",
     "airline",
@@ -45,7 +49,8 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, help="JSON Lines of messages: recorded agent runs")
     parser.add_argument("--conversations", type=Path, help="a LoCoMo file: conversations with questions")
     parser.add_argument("--data", type=Path, help="a folder with pii_dev.json and injection_dev.jsonl")
-    parser.add_argument("--peer", type=Path, help="the interpreter of an environment with LangGraph")
+    parser.add_argument("--peer", type=Path, help="the interpreter of an environment with LangGraph and mem0")
+    parser.add_argument("--long", action="store_true", help="packages over 100,000 pieces too: many minutes")
     parser.add_argument("--policies", type=Path, default=Path("policies"))
     options = parser.parse_args()
     measures = _measures(options)
@@ -59,6 +64,8 @@ def _measures(given: argparse.Namespace) -> Mapping[str, Callable[[], None]]:
     return {
         "speed": lambda: measure_speed(given.documents, given.tasks, policies),
         "growth": lambda: measure_growth(policies, given.peer),
+        "packages": lambda: measure_packages(policies, given.peer, long=given.long),
+        "hostile": lambda: measure_hostile(policies),
         "packing": lambda: measure_packing(policies),
         "bank": lambda: _bank(given),
         "airline": lambda: _where(given.runs, "--runs", measure_airline, policies),
