@@ -146,6 +146,20 @@ def test_pieces_of_one_group_share_a_header_and_stand_in_their_order(world: Worl
     ]
 
 
+def test_a_header_says_the_day_once(world: World) -> None:
+    for number, title in enumerate(
+        ("1:56 pm on 30 November, 2026", "Call of 2026-11-30", "29 November, 2026")
+    ):
+        group = Group(id=f"session-{number}", title=title, sequence=0)
+        world.add(f"Plot 18 came up in call {number}.", f"chat://{number}", group=group)
+
+    text = str(world.build().rendered["text"])
+
+    assert "## 1:56 pm on 30 November, 2026\n" in text
+    assert "## Call of 2026-11-30\n" in text
+    assert "## 29 November, 2026 (2026-11-30)\n" in text
+
+
 def test_a_standing_that_most_share_is_said_once_and_another_is_noted(world: World) -> None:
     for number in range(3):
         world.add(f"Plot 18, paper {number}.", f"doc://plots/{number}", title="Paper")

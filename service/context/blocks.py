@@ -74,7 +74,9 @@ def as_shown(candidate: Candidate) -> Candidate:
     if all(text == part.text for text, part in zip(texts, candidate.parts, strict=True)):
         return candidate
     parts = (Part(part.label, text) for text, part in zip(texts, candidate.parts, strict=True))
-    return replace(candidate, parts=tuple(parts), flags=(Flag.HIDDEN_TEXT,))
+    return replace(
+        candidate, parts=tuple(parts), flags=tuple(dict.fromkeys((*candidate.flags, Flag.HIDDEN_TEXT)))
+    )
 
 
 def cut_block(candidate: Candidate, pieces: Sequence[str], citation: str, marker: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from service.context.model import Candidate, OmissionReason
+from service.context.model import Candidate, Merged, OmissionReason
 from service.policies.words import Authority, SectionName
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -32,7 +32,7 @@ def normalise(text: str) -> str:
 def merge_duplicates(
     sections: Mapping[SectionName, Sequence[Candidate]],
 ) -> Mapping[SectionName, Sequence[Candidate]]:
-    """Answer the sections with every repeated candidate marked `duplicate`.
+    """Answer the sections with every repeated candidate marked `duplicate`, and named by the one that stays.
 
     Of equal texts the one of the highest authority stays, then the one that was wanted most. Exact and near
     duplicates count alike; conversation is left as it was said.
@@ -42,19 +42,32 @@ def merge_duplicates(
         for number, candidate in _open(sections.get(name, ())):
             place = _Place((_authority(candidate), section, number), name, number, candidate.text)
             alike.setdefault(_ending(candidate.text), []).append(place)
-    repeated = {
-        (place.name, place.number)
+    stays_for = {
+        (place.name, place.number): best
         for places in alike.values()
         if len(places) > 1
-        for place in _all_but_best(places)
+        for place, best in _all_but_best(places)
     }
+    merged: dict[tuple[SectionName, int], list[Merged]] = {}
+    for (name, number), best in stays_for.items():
+        merged.setdefault((best.name, best.number), []).append(_merged(sections[name][number]))
     return {
         name: [
-            replace(candidate, reason=OmissionReason.DUPLICATE) if (name, number) in repeated else candidate
+            _settled(candidate, (name, number) in stays_for, merged.get((name, number), ()))
             for number, candidate in enumerate(candidates)
         ]
         for name, candidates in sections.items()
     }
+
+
+def _settled(candidate: Candidate, is_repeated: bool, merged: Sequence[Merged]) -> Candidate:
+    if is_repeated:
+        return replace(candidate, reason=OmissionReason.DUPLICATE)
+    return replace(candidate, merged=tuple(merged)) if merged else candidate
+
+
+def _merged(one: Candidate) -> Merged:
+    return Merged(one.kind, one.id, one.version, one.span, one.sha256, one.source)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -67,13 +80,13 @@ class _Place:
     text: str
 
 
-def _all_but_best(places: Sequence[_Place]) -> Iterable[_Place]:
-    kept: set[str] = set()
+def _all_but_best(places: Sequence[_Place]) -> Iterable[tuple[_Place, _Place]]:
+    """Yield each place but the best of its text, with that one."""
+    kept: dict[str, _Place] = {}
     for place in sorted(places):
-        key = normalise(place.text)
-        if key in kept:
-            yield place
-        kept.add(key)
+        best = kept.setdefault(normalise(place.text), place)
+        if best is not place:
+            yield place, best
 
 
 def _ending(text: str) -> str:

@@ -120,6 +120,18 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class Merged:
+    """What a near duplicate is, and where it came from."""
+
+    kind: str
+    id: str
+    version: int
+    span: tuple[int, int] | None
+    sha256: str
+    source: Source | None
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """Something that could stand in a section. Collectors list theirs with the most wanted first.
 
@@ -152,7 +164,10 @@ class Candidate:
     tool: Tool | None = None
     reason: OmissionReason | None = None
     flags: tuple[str, ...] = ()
-    """What readers should know: `hidden_text` where its source holds what only models read."""
+    """What readers should know: `hidden_text` where its source holds what only models read, `contested` where
+    something of higher standing says otherwise."""
+    merged: tuple[Merged, ...] = ()
+    """What says the same and is left out for it."""
     also: tuple[str, ...] = ()
     """Turns that are shown with it, or that it quotes: who asks for their uses finds this one."""
 

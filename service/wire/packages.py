@@ -104,6 +104,17 @@ class Truncated(Answer):
     of: int
 
 
+class MergedItem(Answer):
+    """A near duplicate that is left out for the item that names it."""
+
+    kind: str
+    id: str
+    version: int
+    source: ItemSource | None
+    span: SpanOfItem | None
+    sha256: str
+
+
 class PackageItem(Answer):
     """One thing in a section. `tokens` is the exact count of `text`."""
 
@@ -122,7 +133,13 @@ class PackageItem(Answer):
     span: SpanOfItem | None
     sha256: str
     flags: list[str] = Field(
-        default_factory=list, description="`hidden_text`: its source holds what only models read; not shown."
+        default_factory=list,
+        description="`hidden_text`: its source holds what only models read; not shown."
+        " `contested`: evidence of higher standing says otherwise.",
+    )
+    merged: list[MergedItem] = Field(
+        default_factory=list,
+        description="What says the same and is left out for it, each with its own source.",
     )
     scores: dict[str, float]
 

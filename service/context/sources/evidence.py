@@ -1,22 +1,26 @@
 """Evidence that answers the query, and what the task at hand declares as its inputs."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from service.context.model import Candidate, Group, OmissionReason, Part, Shape, Source
 from service.context.situation import Situation
 from service.context.sources.whole import Weighed, join_documents
+from service.context.standing import put_standing_first
 from service.context.weigh import Found, weigh
 from service.core.passages import PassageKey
 from service.core.quarantined import Quarantined
 from service.evidence.model import EvidencePassage
 from service.evidence.store import EvidenceStore
+from service.retrieval.rerank.times import date_of
 from service.retrieval.search import UNRELATED_COSINE, Ranked, Retriever
 from service.retrieval.search_evidence import search_evidence
 
 _INPUT_PREFIX: Final = "evidence:"
 _INPUT_CHUNKS_MAX: Final = 200
 """Pieces of declared inputs that are read for one package."""
+_LONG_AGO: Final = datetime(1, 1, 1, tzinfo=UTC)
 _PUT_ASIDE_MAX: Final = 200
 """So many of the newest items under quarantine are looked at for one package."""
 
@@ -43,7 +47,7 @@ def collect(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
     ]
     found = [_found_candidate(one) for one in join_documents(weighed, unit=situation.unit)]
     declared = [_candidate(passage, {"declared_input": 1.0}, None) for passage in inputs]
-    return [*declared, *found, *_put_aside(situation, retriever)]
+    return [*declared, *put_standing_first(found), *_put_aside(situation, retriever)]
 
 
 def _put_aside(situation: Situation, retriever: Retriever) -> Sequence[Candidate]:
@@ -103,9 +107,11 @@ def _candidate(
     source, group = passage.source, passage.group
     text = passage.text.strip("\n")
     start = passage.span.start + len(passage.text) - len(passage.text.lstrip("\n"))
-    observed = source.observed_at.date().isoformat()
+    observed = source.observed_at.date()
     title = (group.title if group is not None else "") or passage.title or source.uri
-    version = f"{source.source_version}, " if source.source_version and group is None else ""
+    version = source.source_version if source.source_version and group is None else ""
+    # A session's title often is its date: said once is enough, and a header stands above every few turns.
+    day = "" if date_of(title, _LONG_AGO) == observed else observed.isoformat()
     return Candidate(
         kind="evidence",
         id=passage.evidence_id,
@@ -120,11 +126,11 @@ def _candidate(
                     group.id if group is not None else passage.evidence_id,
                     passage.trust,
                     passage.authority,
-                    observed,
+                    observed.isoformat(),
                 )
             ),
             title=title,
-            note=f"{version}{observed}",
+            note=", ".join(part for part in (version, day) if part),
             standing=f"{passage.trust} {passage.authority}",
         ),
         shape=Shape.MARKDOWN,

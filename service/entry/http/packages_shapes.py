@@ -2,7 +2,7 @@
 
 from service.context.assemble import Sources, kept_items
 from service.context.explain import Explanation
-from service.context.model import Item, Omission, Package, Rendering, Section, Tool
+from service.context.model import Item, Merged, Omission, Package, Rendering, Section, Source, Tool
 from service.context.request import PackageRequest, SectionLimits
 from service.identity.unit import Unit
 from service.memories.valid import Moment
@@ -13,6 +13,7 @@ from service.wire.packages import (
     ExplainedOmission,
     ExplainedSection,
     ItemSource,
+    MergedItem,
     PackageAnswer,
     PackageExplained,
     PackageItem,
@@ -165,7 +166,7 @@ def _section(section: Section) -> PackageSection:
 
 
 def _item(item: Item) -> PackageItem:
-    candidate, source, cut = item.candidate, item.candidate.source, item.truncated
+    candidate, cut = item.candidate, item.truncated
     return PackageItem(
         citation=item.citation or None,
         kind=candidate.kind,
@@ -178,18 +179,34 @@ def _item(item: Item) -> PackageItem:
         authority=candidate.authority,
         trust=candidate.trust,
         advisory=candidate.advisory,
-        source=ItemSource(
-            uri=source.uri,
-            kind=source.kind,
-            source_version=source.source_version,
-            observed_at=source.observed_at,
-        )
-        if source is not None
-        else None,
+        source=_source(candidate.source),
         span=_span(item.span),
         sha256=candidate.sha256,
         flags=list(candidate.flags),
+        merged=[_merged(one) for one in candidate.merged],
         scores=dict(candidate.scores),
+    )
+
+
+def _merged(one: Merged) -> MergedItem:
+    return MergedItem(
+        kind=one.kind,
+        id=one.id,
+        version=one.version,
+        source=_source(one.source),
+        span=_span(one.span),
+        sha256=one.sha256,
+    )
+
+
+def _source(source: Source | None) -> ItemSource | None:
+    if source is None:
+        return None
+    return ItemSource(
+        uri=source.uri,
+        kind=source.kind,
+        source_version=source.source_version,
+        observed_at=source.observed_at,
     )
 
 
