@@ -27,6 +27,7 @@ LONG: Final = (
     "test_handoff_",
     "test_compaction_",
     "test_context_",
+    "test_policies_processes",
 )
 
 
