@@ -68,8 +68,8 @@ _OF_NO_PERSON: Final[Mapping[str, str]] = MappingProxyType(
         ),
         **dict.fromkeys(
             (
-                "base_version", "candidate_version", "class_name", "from_version", "policy_version", "purpose",
-                "to_version", "version",
+                "base_version", "candidate_version", "class_name", "from_version", "policy_version",
+                "purpose", "to_version", "version",
             ),
             _POLICY,
         ),

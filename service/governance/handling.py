@@ -85,7 +85,10 @@ OF_TABLE: Final[Mapping[str, Handling]] = MappingProxyType(
         **dict.fromkeys(("api_keys", "members", "projects", "tenants"), ACCESS),
         **dict.fromkeys(("idempotency", "idempotency_refs"), ONCE),
         "outbox": DELIVERY,
-        **dict.fromkeys(("policy_activations", "policy_active", "policy_plans", "policy_shadows", "policy_versions"), POLICY),
+        **dict.fromkeys(
+            ("policy_activations", "policy_active", "policy_plans", "policy_shadows", "policy_versions"),
+            POLICY,
+        ),
     }
 )
 """Each table of the record."""

@@ -100,7 +100,10 @@ OF_TABLE: Final[Mapping[str, RetentionClass]] = MappingProxyType(
         "derivations": LINEAGE,
         **dict.fromkeys(("audit_events", "audit_heads", "quarantines"), TRAIL),
         **dict.fromkeys(("api_keys", "members", "projects", "tenants"), ACCOUNT),
-        **dict.fromkeys(("policy_activations", "policy_active", "policy_plans", "policy_shadows", "policy_versions"), POLICY),
+        **dict.fromkeys(
+            ("policy_activations", "policy_active", "policy_plans", "policy_shadows", "policy_versions"),
+            POLICY,
+        ),
     }
 )
 """Each table of the record. A test fails for one that is missing."""
