@@ -18,7 +18,7 @@ from service.retrieval.rerank.documents import (
 from service.retrieval.rerank.features import features_of
 from service.retrieval.rerank.fitted import FITTED
 from service.retrieval.rerank.layout import Layout
-from service.retrieval.rerank.linear import LinearReranker
+from service.retrieval.rerank.linear import LinearReranker, fused_in_order
 from service.retrieval.rerank.model import Piece, PieceKind, score, standardise
 from service.retrieval.rerank.models import Models
 from service.retrieval.rerank.people import named_in, speakers, without_names
@@ -210,16 +210,39 @@ def test_a_document_is_ranked_as_a_whole_and_all_of_its_pieces_alike(reranker: L
     assert len(set(scores)) == 3
 
 
-def test_documents_and_turns_are_ranked_side_by_side(reranker: LinearReranker) -> None:
-    turns = [piece("Ann: I closed it.", 1), piece("Ann: Fine weather.", 2), piece("Bob: Yes.", 3)]
-    pieces = [turns[0], document("closing", "How an account is closed."), turns[1], turns[2]]
+@pytest.mark.parametrize("worth", [-9.0, 9.0])
+def test_kinds_are_ranked_apart_and_compared_by_the_first_stage(
+    reranker: LinearReranker, worth: float
+) -> None:
+    asked = "Who closed the account?"
+    turns = [
+        piece("Ann: Fine weather.", 1, fused=2),
+        piece("Ann: I closed it.", 2, fused=1),
+        piece("Bob: Yes.", 3),
+    ]
+    files = [
+        document("hours", "When the branches are open.", fused=worth),
+        document("closing", "How an account is closed, and by whom.", fused=worth - 0.5),
+    ]
 
-    mixed = reranker.rank("Who closed the account?", pieces)
-    alone = reranker.rank("Who closed the account?", turns)
+    mixed = reranker.rank(asked, [*turns, *files])
 
-    # What else was found moves no turn.
-    assert [mixed[0], mixed[2], mixed[3]] == list(alone)
-    assert reranker.rank("Who closed the account?", []) == []
+    alone = [*reranker.rank(asked, turns), *reranker.rank(asked, files)]
+    assert np.argsort(mixed[:3]).tolist() == np.argsort(alone[:3]).tolist()
+    assert (mixed[3] < mixed[4]) == (alone[3] < alone[4])
+    assert sorted(mixed) == sorted(one.fused for one in [*turns, *files])
+    assert (min(mixed[3:]) > max(mixed[:3])) == (worth > 0)
+    assert reranker.rank(asked, []) == []
+
+
+def test_in_a_mixed_scope_all_pieces_of_a_document_still_count_alike() -> None:
+    pieces = [
+        document("a", "one", ordinal=0, fused=3),
+        document("a", "two", ordinal=1, fused=1),
+        document("b", "x", fused=2),
+    ]
+
+    assert fused_in_order(pieces, [1.0, 1.0, 5.0]) == [2, 2, 3]
 
 
 def test_of_many_documents_those_that_the_first_stage_doubts_come_last_in_its_order(

@@ -31,16 +31,20 @@ class LinearReranker:
     def rank(self, query: str, pieces: Sequence[Piece]) -> Sequence[float]:
         """Answer one score for each piece: a higher one is more relevant; only differences mean something.
 
-        Documents are ranked as wholes: all pieces of one have the same score.
+        Documents are ranked as wholes: all pieces of one have the same score. Each kind is ranked by weights
+        of its own, whose scores say nothing beside another kind's: where there are several, each keeps its
+        order and takes the first stage's scores, by which all kinds can be compared.
         """
         answers = [0.0] * len(pieces)
-        documents = [place for place, piece in enumerate(pieces) if piece.kind is PieceKind.DOCUMENT]
-        others = [place for place, piece in enumerate(pieces) if piece.kind is not PieceKind.DOCUMENT]
-        for places, rank in ((others, self._rank_pieces), (documents, self._rank_documents)):
-            if places:
-                scores = rank(query, [pieces[place] for place in places])
-                for place, found in zip(places, scores, strict=True):
-                    answers[place] = found
+        kinds = sorted({piece.kind for piece in pieces})
+        for kind in kinds:
+            places = [place for place, piece in enumerate(pieces) if piece.kind is kind]
+            own = [pieces[place] for place in places]
+            scores = (self._rank_documents if kind is PieceKind.DOCUMENT else self._rank_pieces)(query, own)
+            if len(kinds) > 1:
+                scores = fused_in_order(own, scores)
+            for place, found in zip(places, scores, strict=True):
+                answers[place] = found
         return answers
 
     def _rank_pieces(self, query: str, pieces: Sequence[Piece]) -> Sequence[float]:
@@ -58,3 +62,17 @@ class LinearReranker:
         for place, name in enumerate(names[len(looked_at) :], start=1):
             known[name] = least - place * _STEP_DOWN
         return [known[piece.item] for piece in pieces]
+
+
+def fused_in_order(pieces: Sequence[Piece], scores: Sequence[float]) -> Sequence[float]:
+    """Answer the first stage's scores in the order of `scores`: the best of them for the best, and so on.
+
+    Pieces of one item with equal scores are one, whose own is the best of theirs.
+    """
+    ones: dict[tuple[float, str], float] = {}
+    keys = [(score, piece.item) for piece, score in zip(pieces, scores, strict=True)]
+    for key, piece in zip(keys, pieces, strict=True):
+        ones[key] = max(ones.get(key, piece.fused), piece.fused)
+    ranked = sorted(ones, key=lambda key: (-key[0], key[1]))
+    known = dict(zip(ranked, sorted(ones.values(), reverse=True), strict=True))
+    return [known[key] for key in keys]
