@@ -17,7 +17,7 @@ from service.retrieval.rerank.people import speakers
 from service.retrieval.rerank.ports import Reranker
 from service.retrieval.search import Ranked, Retriever
 
-POOL_MAX: Final = 400
+POOL_MAX: Final = 300
 """So many passages are looked at together where the second stage orders them."""
 _KINDS: Final = {
     Authority.CONVERSATION: PieceKind.CONVERSATION,
