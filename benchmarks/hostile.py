@@ -18,6 +18,8 @@ from service.entry.demo.local_service import local_service
 
 _TINY: Final = 10_000
 _BUDGET: Final = 1_000_000
+_TURN_CHARACTERS: Final = 500_000
+"""As long as a turn may be."""
 _WAIT_SECONDS: Final = 0.02
 
 MILLION_SPACES: Final = " " * 1_000_000
@@ -54,12 +56,17 @@ def hostile(
     yield _ask(
         address, "a word of 10 MB, as JSON", lambda: client.post("/evidence", json=_line("a" * word_bytes))
     )
+    words = b"The hedge of plot 18 was planted in spring. " * (word_bytes // 44)
+    yield _ask(address, "10 MB of words, as a file", lambda: _upload(client, words))
     yield _ask(address, "a word of 10 MB, as a file", lambda: _upload(client, b"a" * word_bytes))
     deep = b'{"metadata": ' + b'{"a": ' * 50_000 + b"1" + b"}" * 50_001
     json_body = {"Content-Type": "application/json"}
     yield _ask(
         address, "a body of nested JSON", lambda: client.post("/evidence", content=deep, headers=json_body)
     )
+    yield from _turns(address, client)
+    tools = [{"name": f"t{at}", "description": "t", "schema": {}, "effect": "read"} for at in range(tiny)]
+    yield _ask(address, f"{tiny:,} tiny tools", lambda: _package(client, tools=tools))
     yield _ask(address, "a budget of 2**31", lambda: _package(client, max_tokens=2**31))
     yield _ask(address, "a budget of 2**63", lambda: _package(client, max_tokens=2**63))
     ingest(client, _tiny_items(tiny))
@@ -115,6 +122,23 @@ def _watched(address: str) -> Iterator[list[float]]:
     finally:
         stop.set()
         thread.join()
+
+
+def _turns(address: str, client: httpx.Client) -> Iterator[Took]:
+    """Say each text in a run of its own, and ask for a package that has to cut it."""
+    for name, text in TEXTS.items():
+        run = client.post("/executions", json={"project": "alpha", "objective": "Answer"}).json()["id"]
+        turn = {"role": "user", "text": text[:_TURN_CHARACTERS]}
+        yield _ask(
+            address,
+            f"turn: {name}",
+            lambda run=run, turn=turn: client.post(f"/executions/{run}/turns", json=turn),
+        )
+        yield _ask(
+            address,
+            f"a package that cuts it: {name}",
+            lambda run=run: _package(client, profile="default", execution_id=run, max_tokens=3_000),
+        )
 
 
 def _package(client: httpx.Client, query: str = "the hedge of plot 18", **changes: Any) -> httpx.Response:  # noqa: ANN401 - any field of the request
