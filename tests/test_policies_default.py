@@ -9,6 +9,7 @@ from policies_bundle import FOLDER, NOW, default_bundle, default_files
 
 from service.identity.model import Role
 from service.policies.load import inspect_files
+from service.policies.model import Bundle, SourceRule
 from service.policies.run_cases import CaseResult, run_cases
 from service.policies.schema import bundle_schema, case_schema
 from service.policies.sources import place_source, trust_of_turn
@@ -23,6 +24,7 @@ from service.policies.words import (
     Overflow,
     RetainedText,
     SectionName,
+    Submission,
     Trust,
 )
 
@@ -143,6 +145,20 @@ def test_an_address_in_other_letters_is_no_way_round_its_rule(uri: str) -> None:
     placed = place_source(uri, "record", Authority.SYSTEM_OF_RECORD, (), default_bundle())
 
     assert (placed.trust, placed.authority, placed.limited) == (Trust.THIRD_PARTY, Authority.DOCUMENT, True)
+
+
+def test_who_is_not_granted_a_source_gets_no_more_out_of_it_than_who_is() -> None:
+    rule = SourceRule(
+        name="notes",
+        uri_prefix="notes://",
+        trust=Trust.EXTERNAL_TOOL,
+        ceiling=Authority.MODEL_SUMMARY,
+        submission=Submission.GRANTED,
+    )
+
+    placed = place_source("notes://1", "note", None, (), Bundle(version="x", sources=(rule,)))
+
+    assert (placed.trust, placed.authority) == (Trust.THIRD_PARTY, Authority.MODEL_SUMMARY)
 
 
 def test_a_turn_is_trusted_by_who_said_it_and_how_it_came() -> None:

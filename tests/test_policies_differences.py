@@ -16,6 +16,7 @@ from service.policies.load import load_bundle
 from service.policies.model import Bundle
 from service.policies.strictness import Direction
 from service.policies.verdict import Outcome
+from service.policies.words import Trust
 
 RANK = {Outcome.APPROVED: 2, Outcome.PENDING_REVIEW: 1, Outcome.DENIED: 0}
 
@@ -143,6 +144,56 @@ def test_a_class_that_comes_is_looser_and_one_that_goes_or_refuses_is_stricter()
     assert [one.direction for one in rule_changes(without, bundle)] == [Direction.LOOSER]
     assert _of(refused) == {"classes.preference.refuses": "stricter"}
     assert [one.direction for one in rule_changes(refused, bundle)] == [Direction.LOOSER]
+
+
+def test_what_stands_beside_a_refusal_counts_for_nothing() -> None:
+    said = default_bundle().classes["preference"].model_dump(mode="json", exclude={"rules"})
+    bare = {"name": "preference", "because": "x", "scope": "user", "refuses": "business_fact"}
+    longer = {**said["expiry"], "days": 36_500}
+
+    refusing = MemoryClass.model_validate({**said, **bare, "expiry": longer, "grace_days": 90})
+
+    # Else a memory of before the refusal would end later by a change that is called stricter.
+    assert refusing == MemoryClass.model_validate(bare)
+    assert refusing.expiry is None
+
+
+def _with_approval(by: str, **more: Any) -> Bundle:
+    bundle = default_bundle()
+    name = "project_convention" if more else "preference"
+    said = bundle.classes[name].model_dump(mode="json") | {"approval": {"by": by}} | more
+    return bundle.model_copy(update={"classes": {**bundle.classes, name: MemoryClass.model_validate(said)}})
+
+
+@pytest.mark.parametrize(
+    ("to", "direction"), [("subject", "stricter"), ("both", "stricter"), ("reviewer", "looser")]
+)
+def test_a_reviewer_stands_in_for_no_person_who_decided(to: str, direction: str) -> None:
+    changes = rule_changes(_with_approval("auto"), _with_approval(to))
+
+    assert direction_of(changes).value == direction
+
+
+def test_a_reviewer_in_place_of_policy_alone_is_stricter_for_a_project() -> None:
+    before, after = (_with_approval(by, scope="project") for by in ("auto", "reviewer"))
+
+    assert direction_of(rule_changes(before, after)) is Direction.STRICTER
+
+
+@pytest.mark.parametrize("effect", ["deny", "permit"])
+def test_a_source_believed_less_may_loosen_what_a_condition_asks_of_it(effect: str) -> None:
+    name = "  project_convention:\n"
+    rule = f"{{effect: {effect}, when: 'sources.exists(s, s.trust == \"first_party\")', because: x}}"
+    asked = _changed(name, f"{name}    rules: {{a: {rule}}}\n")
+    first, *others = asked.sources
+    lower = first.model_copy(update={"trust": Trust.THIRD_PARTY})
+    believed = asked.model_copy(
+        update={"sources": (first.model_copy(update={"trust": Trust.FIRST_PARTY}), *others)}
+    )
+
+    changes = rule_changes(believed, asked.model_copy(update={"sources": (lower, *others)}))
+
+    assert [(one.path, one.direction.value) for one in changes] == [(f"sources.{first.name}.trust", "looser")]
 
 
 def _mixed(random: Random, one: MemoryClass, other: MemoryClass) -> MemoryClass | None:

@@ -47,6 +47,10 @@ AgentName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s]+
 """The subject of an agent's credential."""
 
 
+_SAID_BESIDE_A_REFUSAL: Final = frozenset({"name", "because", "scope", "refuses", "rules"})
+"""What a class that refuses says at all."""
+
+
 class AutomaticWhen(Part):
     """When policy alone approves: every source is the subject's own turn, and confidence suffices."""
 
@@ -193,6 +197,7 @@ class MemoryClass(Part):
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         if self.refuses is not None:
+            self._take_nothing()
             return self
         needed = (
             "purposes", "lawful_basis", "writers", "readers", "sources", "approval", "expiry", "quota",
@@ -216,6 +221,12 @@ class MemoryClass(Part):
         if (fault := self._permit_fault()) is not None:
             raise ValueError(f"a rule with `effect: permit` {fault}")
         return self
+
+    def _take_nothing(self) -> None:
+        # What stands beside a refusal counts for nothing, so it must not move what was kept before it: an
+        # end or a corrector would come in under a change that is called stricter. Rules stay for lint.
+        for name in type(self).model_fields.keys() - _SAID_BESIDE_A_REFUSAL:
+            self.__dict__[name] = type(self).model_fields[name].get_default(call_default_factory=True)
 
     def _permit_fault(self) -> str | None:
         """Say why no rule here may approve in a person's place, or `None`."""

@@ -1,5 +1,6 @@
 """What one bundle says otherwise than another, rule by rule, and whether that can only allow less. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,19 +13,22 @@ from service.policies.strictness import (
     CLASS,
     COMMAND,
     GUARDS,
+    PROJECT_CLASS,
     RETENTION,
     ROLE,
+    SEEN_SOURCE,
     SOURCE,
     STOPPING,
     Direction,
     Table,
 )
-from service.policies.words import RuleEffect
+from service.policies.words import ClassScope, RuleEffect
 
 _STRICTNESS: Final = {RuleEffect.PERMIT: 0, None: 1, RuleEffect.REVIEW: 2, RuleEffect.DENY: 3}
 """How much rules of one condition keep out. Without any, nothing is kept out and nothing permitted."""
 _ONE_LESS_IS_STRICTER: Final = frozenset({"classes", "purposes", "profiles", "roles"})
 """Sections of which what is taken out is allowed no more; elsewhere a wider rule steps in its place."""
+_STANDING: Final = re.compile(r"\b(trust|authority)\b")
 _NOTHING: Final[Table] = {}
 _TABLES: Final[Mapping[str, Table]] = {
     "classes": CLASS,
@@ -55,7 +59,8 @@ def rule_changes(old: Bundle, new: Bundle) -> tuple[RuleChange, ...]:
     changes: list[RuleChange] = []
     for section, table in _TABLES.items():
         changes += _of_section(section, getattr(old, section), getattr(new, section), table)
-    changes += _of_section("sources", _by_name(old), _by_name(new), SOURCE)
+    sources = SEEN_SOURCE if _looks_at_standing(new) else SOURCE
+    changes += _of_section("sources", _by_name(old), _by_name(new), sources)
     changes += _of_part("stopping", old.stopping, new.stopping, STOPPING)
     changes += _of_part("guards", old.guards, new.guards, GUARDS)
     for path in sorted(old.instructions.keys() | new.instructions.keys()):
@@ -71,6 +76,14 @@ def direction_of(changes: tuple[RuleChange, ...]) -> Direction:
     if Direction.LOOSER in found:
         return Direction.LOOSER
     return Direction.STRICTER if found else Direction.NEUTRAL
+
+
+def _looks_at_standing(bundle: Bundle) -> bool:
+    """Say whether a condition of the bundle asks how far a source is believed, or how much it counts."""
+    conditions = [rule.when for one in bundle.classes.values() for rule in one.rules.values()]
+    shortcuts = [one.approval.automatic_when for one in bundle.classes.values()]
+    conditions += [one.when for one in shortcuts if one is not None and one.when is not None]
+    return any(_STANDING.search(condition) for condition in conditions)
 
 
 def _by_name(bundle: Bundle) -> Mapping[str, BaseModel]:
@@ -99,7 +112,9 @@ def _of_class(path: str, before: MemoryClass, after: MemoryClass) -> Iterator[Ru
         direction = Direction.STRICTER if before.refuses is None else Direction.LOOSER
         yield RuleChange(f"{path}.refuses", before.refuses, after.refuses, direction)
         return
-    yield from _of_part(path, before, after, CLASS, but=frozenset({"rules"}))
+    both_of_projects = before.scope is after.scope is ClassScope.PROJECT
+    table = PROJECT_CLASS if both_of_projects else CLASS
+    yield from _of_part(path, before, after, table, but=frozenset({"rules"}))
     for name in sorted(before.rules.keys() | after.rules.keys()):
         was, now = before.rules.get(name), after.rules.get(name)
         if was != now:

@@ -36,7 +36,9 @@ def place_source(
     if rule is not None and vouched:
         trust, ceiling = rule.trust, rule.ceiling
     else:
-        trust, ceiling = UNCLAIMED_TRUST, UNCLAIMED_CEILING
+        # Who is not granted a source gets no more out of it than who is.
+        of_source = UNCLAIMED_CEILING if rule is None else rule.ceiling
+        trust, ceiling = UNCLAIMED_TRUST, lowest_authority([UNCLAIMED_CEILING, of_source])
     authority = lowest_authority([ceiling, claimed_authority or ceiling])
     claims_too_much = claimed_authority is not None and claimed_authority is not authority
     unvouched = rule is not None and not vouched

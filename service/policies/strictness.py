@@ -115,8 +115,10 @@ _VALUE: Final[Table] = {
     "choices": fewer_if_any,
 }
 _APPROVAL: Final[Table] = {
+    # Where policy alone decides, what a person must see the subject decides: no reviewer stands in for them.
     "by": one_of(
-        *((Approver.AUTO, one) for one in (Approver.SUBJECT, Approver.REVIEWER, Approver.BOTH)),
+        (Approver.AUTO, Approver.SUBJECT),
+        (Approver.AUTO, Approver.BOTH),
         (Approver.SUBJECT, Approver.BOTH),
         (Approver.REVIEWER, Approver.BOTH),
     ),
@@ -164,12 +166,21 @@ CLASS: Final[Table] = {
 }
 """A class of memories. Its rules are compared one by one: see `differences`."""
 
+PROJECT_CLASS: Final[Table] = {
+    **CLASS,
+    "approval": {**_APPROVAL, "by": one_of((Approver.AUTO, Approver.REVIEWER))},
+}
+"""A class of a project's memories, which have no subject."""
+
 SOURCE: Final[Table] = {
     "trust": along(*Trust),
     "submission": along(*Submission),
     "settles_own": turned_off,
     "ceiling": along(*Authority),
 }
+SEEN_SOURCE: Final[Table] = {"settles_own": turned_off}
+"""A source, where a condition asks for trust or authority: a lower one may end a denial, or permit."""
+
 COMMAND: Final[Table] = {
     "approval": along(*(ApprovalNeed.NOT_NEEDED, ApprovalNeed.NEEDED)),
     "longest_expiry_hours": less,
