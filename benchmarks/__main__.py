@@ -18,6 +18,7 @@ from benchmarks.isolation import measure_isolation
 from benchmarks.locomo import measure_locomo
 from benchmarks.packages import measure_packages
 from benchmarks.packing import measure_packing
+from benchmarks.second_stage import measure_second_stage
 from benchmarks.simulate import measure_simulate
 from benchmarks.speed import measure_speed
 
@@ -36,7 +37,7 @@ _ALL: Final = (
     "simulate",
 )
 
-_ON_DEMAND: Final = ("locomo", "fit")
+_ON_DEMAND: Final = ("locomo", "fit", "second-stage")
 """What takes long, or writes: only when it is named."""
 
 
@@ -75,6 +76,7 @@ def _measures(given: argparse.Namespace) -> Mapping[str, Callable[[], None]]:
         "erasure": lambda: measure_erasure(policies),
         "simulate": lambda: measure_simulate(policies),
         "locomo": lambda: _where(given.conversations, "--conversations", measure_locomo, policies),
+        "second-stage": lambda: measure_second_stage(policies),
         "fit": lambda: fit(given.conversations, _bank_paths(given), policies),
     }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from time import thread_time
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from http_support import PROJECT, TENANT, Site, open_site
 from policies_bundle import default_bundle
 from tiktoken_reference import count
 
+from service.context.model import Candidate, Part
+from service.context.standing import put_standing_first
 from service.core.clock import Clock
 from service.core.database import Database
 from service.policies.read_folder import read_folder
@@ -144,3 +147,27 @@ def test_each_score_is_shown_and_the_profile_weighs_them(site: Site) -> None:
             getattr(weights, name) * scores[name] for name in ("relevance", "authority", "freshness")
         )
         assert scores["score"] == pytest.approx(weighed / total, abs=1e-5)
+
+
+def test_texts_that_repeat_each_other_take_bounded_work_and_keep_their_order() -> None:
+    repeated = "Outline consent for the plot was granted in March. "
+    candidates = [
+        Candidate(
+            kind="evidence",
+            id=str(number),
+            version=1,
+            parts=(Part("", "".join(f"{repeated}Item {number} of {other}. " for other in range(150))),),
+            sha256="",
+            authority="conversation" if number % 2 else "document",
+        )
+        for number in range(200)
+    ]
+
+    begun = thread_time()
+    ordered = put_standing_first(candidates)
+
+    assert thread_time() - begun < 5
+    assert sorted(one.id for one in ordered) == sorted(one.id for one in candidates)
+    for authority in ("conversation", "document"):
+        own = [int(one.id) for one in ordered if one.authority == authority]
+        assert own == sorted(own)

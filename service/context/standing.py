@@ -6,6 +6,7 @@ only what is said in much the same ones is known to be about the same thing. Pur
 """
 
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -21,6 +22,10 @@ _SHARE_MIN: Final = 0.6
 """So much of a sentence's telling words stand in one that is about the same thing."""
 _WORDS_MIN: Final = 3
 _CHARACTERS_MAX: Final = 8_000
+_SENTENCES_MAX: Final = (64, 8, 8)
+"""So many sentences of a text are looked at, by its standing."""
+_HOLDERS_MAX: Final = 200
+"""A word that stands in more sentences than these tells none from another."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])")
 _SPEAKER: Final = re.compile(r"^[^:\n]{1,60}:\s")
@@ -42,14 +47,6 @@ class _Sentence:
         return self.numbers <= higher.numbers and self.denies == higher.denies
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """The sentences of a text, and the words of all of them."""
-
-    sentences: tuple[_Sentence, ...]
-    words: frozenset[str]
-
-
 def put_standing_first(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     """Answer the candidates, the best first, with none below one of lower standing on the same thing.
 
@@ -60,15 +57,7 @@ def put_standing_first(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
     if len(set(standings)) < 2:  # noqa: PLR2004 - one standing has nothing above it
         return candidates
     said = [_read(one, standing) for one, standing in zip(candidates, standings, strict=True)]
-    lesser = [place for place, standing in enumerate(standings) if standing]
-    same = {
-        place: {
-            other: pairs
-            for other in range(len(candidates))
-            if standings[other] < standings[place] and (pairs := _same_thing(said[place], said[other]))
-        }
-        for place in lesser
-    }
+    same = _same_things(said, standings)
     order: list[int] = []
     for place in range(len(candidates)):
         _append(place, same, order)
@@ -84,7 +73,8 @@ def _append(place: int, same: Mapping[int, Iterable[int]], order: list[int]) -> 
     """Add a place after all that outranks it: that is of higher standing, so no chain of them closes."""
     if place in order:
         return
-    for other in same.get(place, ()):
+    # In their own order: sets of words have another one in each process.
+    for other in sorted(same.get(place, ())):
         _append(other, same, order)
     order.append(place)
 
@@ -93,12 +83,12 @@ def _standing(candidate: Candidate) -> int:
     return 0 if candidate.authority is None else _STANDINGS.get(Authority(candidate.authority), 0)
 
 
-def _read(candidate: Candidate, standing: int) -> _Said:
+def _read(candidate: Candidate, standing: int) -> Sequence[_Sentence]:
+    """Answer the distinct sentences of a candidate, of a long one the first ones."""
     text = candidate.text[:_CHARACTERS_MAX]
     # Who speaks is no part of what is said.
     parts = _SENTENCE_END.split(_SPEAKER.sub("", text) if standing else text)
-    sentences = tuple(_sentence(part) for part in parts)
-    return _Said(sentences, frozenset().union(*(one.words for one in sentences)))
+    return list(dict.fromkeys(_sentence(part) for part in parts))[: _SENTENCES_MAX[standing]]
 
 
 def _sentence(text: str) -> _Sentence:
@@ -110,19 +100,27 @@ def _sentence(text: str) -> _Sentence:
     )
 
 
-def _same_thing(lesser: _Said, higher: _Said) -> Sequence[tuple[_Sentence, _Sentence]]:
-    """Answer the pairs of sentences that are about the same thing."""
-    return [
-        (one, other)
-        for one in lesser.sentences
-        if _is_in(one.words, higher.words)
-        for other in higher.sentences
-        if _is_in(one.words, other.words)
-    ]
-
-
-def _is_in(words: frozenset[str], others: frozenset[str]) -> bool:
-    return len(words) >= _WORDS_MIN and len(words & others) >= max(_WORDS_MIN, _SHARE_MIN * len(words))
+def _same_things(
+    said: Sequence[Sequence[_Sentence]], standings: Sequence[int]
+) -> Mapping[int, Mapping[int, list[tuple[_Sentence, _Sentence]]]]:
+    """Answer for each place, and each of higher standing on the same thing, the sentences that say so."""
+    all_said = [(place, one) for place, sentences in enumerate(said) for one in sentences]
+    lesser = [(place, one) for place, one in all_said if standings[place]]
+    asked = frozenset().union(*(one.words for _, one in lesser))
+    holders: dict[str, list[int]] = defaultdict(list)
+    for number, (_, one) in enumerate(all_said):
+        for word in one.words & asked:
+            holders[word].append(number)
+    same: dict[int, dict[int, list[tuple[_Sentence, _Sentence]]]] = {}
+    for place, one in lesser:
+        telling = [word for word in one.words if len(holders[word]) <= _HOLDERS_MAX]
+        shared = Counter(number for word in telling for number in holders[word])
+        enough = max(_WORDS_MIN, _SHARE_MIN * len(telling))
+        for number, count in shared.items():
+            other, higher = all_said[number]
+            if count >= enough and standings[other] < standings[place]:
+                same.setdefault(place, {}).setdefault(other, []).append((one, higher))
+    return same
 
 
 def _contested(candidate: Candidate) -> Candidate:
