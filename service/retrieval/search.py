@@ -127,7 +127,6 @@ class Retriever:
         self._embedder = embedder
         self._sparse = sparse
         self._index = index
-        self._latest: tuple[str, Sequence[float] | None, SparseVector] | None = None
 
     def search(
         self,
@@ -168,15 +167,9 @@ class Retriever:
 
     def _encoded(self, head: str) -> tuple[Sequence[float] | None, SparseVector]:
         """Answer both forms of a query."""
-        # A package looks for evidence and then for memories with the same words. Only the latest are kept,
-        # in one assignment, so that threads may share them: at worst both encode.
-        latest = self._latest
-        if latest is not None and latest[0] == head:
-            return latest[1:]
+        # Nothing is kept: words of one tenant would outlive their erasure, and tell another by their speed.
         (vector,) = self._embedder.embed([head])
-        terms = self._sparse.encode_query(head)
-        self._latest = (head, vector, terms)
-        return vector, terms
+        return vector, self._sparse.encode_query(head)
 
     def rank_texts(self, query: str, texts: Sequence[str], *, in_order: bool = True) -> Sequence[TextScores]:
         """Answer the scores of each text in hand, in the order given: a higher fused one is more relevant.
