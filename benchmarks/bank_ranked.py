@@ -82,7 +82,7 @@ def record_bank(bank: Bank) -> Sequence[Example]:
             answers = [
                 place
                 for place, name in enumerate(names[:DOCUMENTS_MAX])
-                if bank.document_of[name].id in task.needed
+                if bank.document_of[name.partition("/")[0]].id in task.needed
             ]
             examples.append(Example(features, answers))
     return examples

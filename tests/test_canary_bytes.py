@@ -58,7 +58,7 @@ def test_no_byte_of_what_a_person_said_is_left_once_they_are_erased(
     folders = [tmp_path] if server is None else [tmp_path, server.folder]
     with world.serving():
         enter_by_every_door(world)
-        assert _doors(folders) <= REFERENCES
+        assert _in_plain(folders) <= REFERENCES
         assert found_in(folders, PERSON) != {}
 
         erasure = world.await_erased(world.erase())
@@ -66,7 +66,7 @@ def test_no_byte_of_what_a_person_said_is_left_once_they_are_erased(
     assert all(store["verified"] for store in erasure["receipt"]["stores"])
     if server is not None:
         # Until it is vacuumed, PostgreSQL keeps removed rows: what was in plain there, and no word more.
-        assert _doors(folders) <= REFERENCES
+        assert _in_plain(folders) <= REFERENCES
         server.vacuum()
     assert found_in(folders, STEM) == {}
     assert found_in(folders, PERSON) == {}
@@ -74,5 +74,8 @@ def test_no_byte_of_what_a_person_said_is_left_once_they_are_erased(
         assert found_in([world.place.data / "index"], world.ids[name]) == {}
 
 
-def _doors(folders: list[Path]) -> set[str]:
-    return {door for doors in found_in(folders, STEM).values() for door in doors}
+def _in_plain(folders: list[Path]) -> set[str]:
+    """Answer the doors whose canary is found, but for references that the end of a page cuts off."""
+    doors = {door for doors in found_in(folders, STEM).values() for door in doors}
+    cut = {door for door in doors if any(name.startswith(door) for name in REFERENCES - {door})}
+    return doors - cut

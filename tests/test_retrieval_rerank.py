@@ -11,6 +11,7 @@ from service.adapters.wordllama import WordllamaEmbedder
 from service.retrieval.rerank.documents import (
     DOCUMENTS_MAX,
     SENTENCES_MAX,
+    WHOLE_PIECES_MAX,
     Unit,
     document_features,
     split_sentences,
@@ -51,6 +52,7 @@ def piece(
         text=text,
         kind=kind,
         item=f"{group}/{sequence}",
+        item_pieces=1,
         address=f"doc://{group}/{sequence}",
         group=group,
         group_title="8 May, 2023",
@@ -287,3 +289,15 @@ def test_words_have_the_sum_of_their_tokens_and_unknown_ones_nothing(vectors: Wo
     assert not words[1].any()
     assert np.array_equal(words[0], words[2])
     assert np.allclose(words[0] / np.linalg.norm(words[0]), whole, atol=1e-6)
+
+
+def test_passages_of_a_long_document_are_ranked_by_themselves(reranker: LinearReranker) -> None:
+    texts = ["Fences are painted.", "Gates open inwards.", "A chimney is swept twice a year.", "Sheep graze."]
+    pieces = [
+        replace(document("rules", text, ordinal=place), item_pieces=WHOLE_PIECES_MAX + 1)
+        for place, text in enumerate(texts)
+    ]
+
+    scores = reranker.rank("How often is a chimney swept?", pieces)
+
+    assert max(scores) == scores[2] > sorted(scores)[-2]

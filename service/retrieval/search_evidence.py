@@ -1,6 +1,6 @@
 """Searching evidence: hybrid search whose every hit is read again from the record before it is answered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -73,14 +73,17 @@ def search_evidence(
     found = [
         Ranked(one.key, passages[one.key], one.score, one.scores) for one in ranked if one.key in passages
     ]
-    return found if reranker is None else _reranked(query, found, reranker)[:limit]
+    return found if reranker is None else _reranked(query, found, candidates.pieces_of, reranker)[:limit]
 
 
 def _reranked(
-    query: str, found: Sequence[Ranked[EvidencePassage]], reranker: Reranker
+    query: str,
+    found: Sequence[Ranked[EvidencePassage]],
+    pieces_of: Callable[[str], int],
+    reranker: Reranker,
 ) -> Sequence[Ranked[EvidencePassage]]:
     """Order what was found by the second stage; its score is shown as `weighted`, ties go by key."""
-    scores = reranker.rank(query, _pieces(found))
+    scores = reranker.rank(query, _pieces(found, pieces_of))
     again = [
         replace(one, score=score, scores={**one.scores, "weighted": score})
         for one, score in zip(found, scores, strict=True)
@@ -88,12 +91,15 @@ def _reranked(
     return sorted(again, key=lambda one: (-one.score, one.key))
 
 
-def _pieces(found: Sequence[Ranked[EvidencePassage]]) -> Sequence[Piece]:
+def _pieces(found: Sequence[Ranked[EvidencePassage]], pieces_of: Callable[[str], int]) -> Sequence[Piece]:
     names = speakers([one.item.text for one in found])
-    return [_piece(one, is_spoken=name is not None) for one, name in zip(found, names, strict=True)]
+    return [
+        _piece(one, pieces_of(one.item.evidence_id), is_spoken=name is not None)
+        for one, name in zip(found, names, strict=True)
+    ]
 
 
-def _piece(one: Ranked[EvidencePassage], *, is_spoken: bool) -> Piece:
+def _piece(one: Ranked[EvidencePassage], item_pieces: int, *, is_spoken: bool) -> Piece:
     passage, group = one.item, one.item.group
     kind = _KINDS.get(passage.authority, PieceKind.DOCUMENT)
     return Piece(
@@ -101,6 +107,7 @@ def _piece(one: Ranked[EvidencePassage], *, is_spoken: bool) -> Piece:
         # What is kept as a document may be what people said all the same: minutes, a chat that was exported.
         kind=PieceKind.CONVERSATION if is_spoken and group is not None else kind,
         item=passage.evidence_id,
+        item_pieces=item_pieces,
         address=passage.source.uri,
         group=passage.evidence_id if group is None else group.id,
         group_title=passage.title if group is None else group.title,
@@ -139,6 +146,10 @@ class _Candidates:
             and item.project_id == self._project_id
             and self._only.takes(item)
         }
+
+    def pieces_of(self, item_id: str) -> int:
+        """Answer into how many pieces an item is cut that a search found."""
+        return self._readable[item_id].chunks
 
     def neighbours(self, keys: Sequence[PassageKey]) -> Mapping[PassageKey, tuple[PassageKey, ...]]:
         """Answer what stands beside each of the passages."""

@@ -19,6 +19,8 @@ from service.retrieval.rerank.words import Words, directions_of, rarity, spellin
 
 DOCUMENTS_MAX: Final = 120
 """So many documents are looked at, those of which the first stage thinks most. More do not help."""
+WHOLE_PIECES_MAX: Final = 5
+"""A document of more pieces, which are about 1,024 tokens, is ranked passage by passage."""
 SENTENCES_MAX: Final = 64
 """So many sentences of a query are looked at; the rest counts as a whole only."""
 _LEADING: Final = 8
@@ -35,7 +37,7 @@ _NUMBER_AT_THE_END: Final = re.compile(r"[\W_]*\d+$")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One document: what was found of its text, and the best scores that the first stage gave a part."""
+    """One document, or a passage of a long one: what was found of its text, and a part's best scores."""
 
     text: str
     title: str
@@ -75,11 +77,16 @@ def document_features(query: str, units: Sequence[Unit], models: Models) -> Mapp
     return {**found, **standardise(related)}
 
 
+def unit_name(piece: Piece) -> str:
+    """Answer by what a piece is ranked: by its document or, in a long one, by itself."""
+    return piece.item if piece.item_pieces <= WHOLE_PIECES_MAX else f"{piece.item}/{piece.ordinal}"
+
+
 def units_of(pieces: Sequence[Piece]) -> tuple[Sequence[str], Sequence[Unit]]:
-    """Answer the items that pieces are cut from, and the document that each one is; the likeliest first."""
+    """Answer what pieces are ranked by, each once with its name; the likeliest first."""
     found: dict[str, list[Piece]] = {}
     for piece in pieces:
-        found.setdefault(piece.item, []).append(piece)
+        found.setdefault(unit_name(piece), []).append(piece)
     units = {}
     for item, parts in found.items():
         first = parts[0]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from service.retrieval.ports import SparseEncoder
-from service.retrieval.rerank.documents import DOCUMENTS_MAX, document_features, units_of
+from service.retrieval.rerank.documents import DOCUMENTS_MAX, document_features, unit_name, units_of
 from service.retrieval.rerank.features import features_of
 from service.retrieval.rerank.fitted import FITTED, VERSION
 from service.retrieval.rerank.model import Piece, PieceKind, Weights, score
@@ -31,9 +31,9 @@ class LinearReranker:
     def rank(self, query: str, pieces: Sequence[Piece]) -> Sequence[float]:
         """Answer one score for each piece: a higher one is more relevant; only differences mean something.
 
-        Documents are ranked as wholes: all pieces of one have the same score. Each kind is ranked by weights
-        of its own, whose scores say nothing beside another kind's: where there are several, each keeps its
-        order and takes the first stage's scores, by which all kinds can be compared.
+        Documents of a few pieces are ranked as wholes: all pieces of one have the same score. Each kind is
+        ranked by weights of its own, whose scores say nothing beside another kind's: where there are
+        several, each keeps its order and takes the first stage's scores, by which all can be compared.
         """
         answers = [0.0] * len(pieces)
         kinds = sorted({piece.kind for piece in pieces})
@@ -61,7 +61,7 @@ class LinearReranker:
         least = min(scores)
         for place, name in enumerate(names[len(looked_at) :], start=1):
             known[name] = least - place * _STEP_DOWN
-        return [known[piece.item] for piece in pieces]
+        return [known[unit_name(piece)] for piece in pieces]
 
 
 def fused_in_order(pieces: Sequence[Piece], scores: Sequence[float]) -> Sequence[float]:

@@ -24,13 +24,14 @@ class Piece:
     """One passage that the index found, read again from the record.
 
     `group` names what it is part of, `sequence` and `ordinal` its place there; without a group the item is
-    one. `item` is what it is cut from, `address` where that came from. `fused`, `sparse` and `dense` are the
-    first stage's scores.
+    one. `item` is what it is cut from, into `item_pieces` pieces, `address` where that came from. `fused`,
+    `sparse` and `dense` are the first stage's scores.
     """
 
     text: str
     kind: PieceKind
     item: str
+    item_pieces: int
     address: str
     group: str
     group_title: str
