@@ -108,6 +108,31 @@ def test_command_line_and_http_agree_on_the_same_data(
     assert compared == {k: v for k, v in over_http.items() if k not in {*of_one, "hash"}}
 
 
+def test_failing_tests_and_errors_of_lint_are_told_beside_the_plan(shell: Shell, tmp_path: Path) -> None:
+    fine = folder_of(tmp_path / "fine", SHORTER)
+    doubtful = folder_of(tmp_path / "doubtful", SHORTER)
+    (tmp_path / "doubtful" / "tests").mkdir()
+    (tmp_path / "doubtful" / "tests" / "one.yaml").write_text(
+        """now: "2026-12-01T10:00:00Z"
+cases:
+  - name: What cites nothing is kept
+    given: {proposal: {class: preference, purpose: personalisation, provenance: []}}
+    expect: {decision: approved}
+"""
+    )
+    classes = tmp_path / "doubtful" / "classes.yaml"
+    never = "    rules: {never: {effect: deny, when: confidence < 0.0, because: a test.}}\n"
+    classes.write_text(classes.read_text().replace("    quota: 200\n", f"    quota: 200\n{never}", 1))
+
+    for command in ("simulate", "diff"):
+        _, quiet = shell.run("policy", command, fine, "--tenant", "acme")
+        _, told = shell.run("policy", command, doubtful, "--tenant", "acme")
+
+        assert "fail" not in quiet
+        assert "1 of 1 tests of this bundle fail: muniment policy test" in told
+        assert "Errors that lint finds in this bundle: 1." in told
+
+
 def test_a_difference_keeps_nothing(world: MemoryWorld, shell: Shell, tmp_path: Path) -> None:
     versions = world.site.count(PolicyVersionRow)
 

@@ -16,7 +16,7 @@ from service.authoring.model import DAYS_MAX
 from service.authoring.plan import Drafted, draft_plan, keep_plan
 from service.authoring.simulate import Progress
 from service.core.errors import Refusal
-from service.entry.cli.candidate import Candidate, Folder, read_candidate
+from service.entry.cli.candidate import Candidate, Folder, read_candidate, tell_doubts
 from service.entry.cli.opening import open_registry
 from service.entry.cli.output import AsJson, TenantName, answer_list, note, print_json, say
 from service.entry.cli.policy_plan_words import activation_words, effect_words, rule_words
@@ -42,6 +42,7 @@ def simulate(folder: Folder, *, tenant: TenantName, days: Days = 30, as_json: As
     """
     with _exit_2_where_refused():
         candidate = read_candidate(folder, as_json=as_json)
+    tell_doubts(folder, candidate)
     with _exit_2_where_refused(), open_registry() as registry:
         tenant_id = registry.tenant(tenant).id
         with registry.read(tenant_id) as unit:
@@ -64,6 +65,7 @@ def diff(folder: Folder, *, tenant: TenantName, days: Days = 30, as_json: AsJson
     """
     with _exit_2_where_refused():
         candidate = read_candidate(folder, as_json=as_json)
+    tell_doubts(folder, candidate)
     with (
         _exit_2_where_refused(),
         open_registry() as registry,
