@@ -118,9 +118,13 @@ def test_what_only_has_digits_or_signs_is_nobody_s(text: str) -> None:
 def test_the_time_of_a_scan_grows_with_the_length_alone(unit: str) -> None:
     def seconds(length: int) -> float:
         text = (unit * length)[:length]
-        begun = time.process_time()
-        OwnRules().scan(text)
-        return time.process_time() - begun
+        taken = []
+        for _ in range(3):
+            begun = time.process_time()
+            OwnRules().scan(text)
+            taken.append(time.process_time() - begun)
+        # What else the process does meanwhile (it collects what is left of other tests) is not the scan's.
+        return min(taken)
 
     seconds(1_000)
     short, long = seconds(4_000), seconds(16_000)

@@ -10,16 +10,24 @@ from service.policies.load import inspect_files
 SECONDS_MAX = 4
 """Alone each takes about one; the machine is shared."""
 
+_CLASS = """  {}:
+    {{because: x, scope: project, purposes: [{}], lawful_basis: contract, writers: [agent], readers: [agent],
+      sources: {{provenance: [turn], from_sources: [s], lowest_trust: internal_tool}}, confidence_min: 0.5,
+      approval: {{by: reviewer}}, expiry: {{days: 1}}, quota: 1, destinations: [package],
+      consent_needed: false}}
+"""
+_SOURCE = "sources:\n  s: {uri_prefix: 'turn://', trust: internal_tool, ceiling: conversation}\n"
+
 
 def test_thousands_of_unknown_names_beside_thousands_of_known_ones_are_told_soon() -> None:
     # A minute and more, before the nearest name was looked for among the likeliest alone.
     purposes = "purposes:\n" + "".join(f"  purpose_long_name_{n}: {{description: d}}\n" for n in range(3_000))
-    note = "  note_{}: {{because: x, scope: project, purposes: [{}], refuses: business_fact}}\n"
     unknown = [f"purpose_lang_name_{n}" for n in range(1_500)]
-    classes = "classes:\n" + "".join(note.format(n, name) for n, name in enumerate(unknown))
+    parts = [unknown[start : start + 30] for start in range(0, len(unknown), 30)]
+    classes = "classes:\n" + "".join(_CLASS.format(f"c{n}", ", ".join(part)) for n, part in enumerate(parts))
     started = time.process_time()
 
-    found = inspect_files({"a.yaml": purposes, "b.yaml": classes})
+    found = inspect_files({"a.yaml": purposes, "b.yaml": classes, "c.yaml": _SOURCE})
 
     assert time.process_time() - started < 2 * SECONDS_MAX
     assert {finding.code for finding in found.findings} == {"undeclared"}
@@ -49,9 +57,11 @@ def test_no_number_of_warnings_hides_an_error() -> None:
     instructions = {f"instructions/n{n}.md": "Unused.\n" for n in range(150)}
     needs = "capability: nobody_has, approval: not_needed, approver: reviewer, longest_expiry_hours: 1"
     roles = "commands:\n" + "".join(f"  c.n{n}: {{{needs}}}\n" for n in range(600))
-    bad = "classes:\n  note: {because: x, scope: project, purposes: [nowhere], refuses: business_fact}\n"
+    bad = "classes:\n" + _CLASS.format("note", "nowhere")
 
-    found = inspect_files({**instructions, "a.yaml": PURPOSE, "b.yaml": roles, "c.yaml": bad})
+    found = inspect_files(
+        {**instructions, "a.yaml": PURPOSE, "b.yaml": roles, "c.yaml": bad, "d.yaml": _SOURCE}
+    )
 
     assert found.bundle is None
     assert [one.code for one in found.findings if one.severity is Severity.ERROR] == ["undeclared"]
