@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from service.entry.cli.output import note, print_json, say
+from service.entry.cli.shown_findings import finding_fields, finding_line
 from service.policies.findings import BundleInvalid, Severity
 from service.policies.lint.lint import lint_files
 from service.policies.load import load_bundle
@@ -60,19 +61,7 @@ def tell_doubts(folder: Folder, candidate: Candidate) -> None:
 def _print_findings(folder: Path, fault: BundleInvalid, *, as_json: bool) -> None:
     if not as_json:
         for finding in fault.findings:
-            where = f" ({finding.path})" if finding.path else ""
-            say(f"{folder}/{finding}{where}" if finding.file else f"{folder}: {finding.message}")
+            say(finding_line(folder, finding))
         return
-    findings = [
-        {
-            "file": finding.file,
-            "line": finding.place.line,
-            "column": finding.place.column,
-            "path": finding.path,
-            "severity": finding.severity.value,
-            "code": finding.code,
-            "message": finding.message,
-        }
-        for finding in fault.findings
-    ]
+    findings = [finding_fields(finding) for finding in fault.findings]
     print_json({"valid": False, "version": None, "findings": findings})

@@ -1,15 +1,14 @@
 """`muniment policy lint`: what is wrong in a bundle, for people and for build servers."""
 
-import json
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from service.entry.cli.output import AsJson
-from service.policies.findings import BundleInvalid, Finding
+from service.entry.cli.output import AsJson, print_json
+from service.entry.cli.shown_findings import finding_fields, finding_line
+from service.policies.findings import BundleInvalid
 from service.policies.lint.ending import LiveHolds
 from service.policies.lint.lint import lint_files
 from service.policies.load import Inspection
@@ -86,8 +85,7 @@ def _live_holds(tenant: str) -> LiveHolds:
 
 def _print_text(folder: Path, found: Inspection) -> None:
     for finding in found.findings:
-        where = f" ({finding.path})" if finding.path else ""
-        typer.echo(f"{folder}/{finding}{where}" if finding.file else f"{folder}: {finding.message}")
+        typer.echo(finding_line(folder, finding))
     if found.bundle is not None:
         typer.echo(f"valid: {found.bundle.version}")
 
@@ -96,21 +94,9 @@ def _print_json(found: Inspection) -> None:
     document = {
         "valid": found.bundle is not None,
         "version": found.bundle.version if found.bundle else None,
-        "findings": [_fields(finding) for finding in found.findings],
+        "findings": [finding_fields(finding) for finding in found.findings],
     }
-    typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
-
-
-def _fields(finding: Finding) -> Mapping[str, object]:
-    return {
-        "file": finding.file,
-        "line": finding.place.line,
-        "column": finding.place.column,
-        "path": finding.path,
-        "severity": finding.severity.value,
-        "code": finding.code,
-        "message": finding.message,
-    }
+    print_json(document)
 
 
 def _print_junit(folder: Path, found: Inspection) -> None:

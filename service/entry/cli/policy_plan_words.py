@@ -43,6 +43,8 @@ def effect_words(plan: PlanAnswer) -> Iterator[str]:
     memories, proposals, packages = found["memories"], found["proposals"], found["packages"]
     yield f"Memories that live: {memories['total']:,}"
     yield from _counted(memories, _MEMORIES)
+    if memories["now"] or memories["sooner"]:
+        yield "  A shortened time ends nothing before the effective date, which the activation names."
     judged = proposals["judged"] + proposals["not_judged"]
     yield f"Proposals of the last {plan.days} days: {judged:,}"
     words = {
