@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -68,11 +69,19 @@ def test_a_decision_in_the_shadow_is_the_decision_without_it(world: MemoryWorld,
     _begin(world, LOOSER)
     shadowed = _propose(world, "two", confidence=0.65)
 
-    changing = {"id", "created_at", "key"}
-    kept = [{name: one[name] for name in one if name not in changing} for one in (plain, shadowed)]
-    assert kept[0]["decision"] == "pending_review"
-    assert kept[0]["reasons"] == kept[1]["reasons"]
+    assert plain["decision"] == "pending_review"
+    assert {**plain, "id": None} == {**shadowed, "id": None}
     assert _look(world)["affected"]["proposals"]["otherwise"] == 1
+
+
+def test_decisions_at_once_are_each_compared_once(world: MemoryWorld) -> None:
+    _begin(world, SURER)
+    turn = world.turn()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: world.propose(turn, key=f"key-{number}"), range(8)))
+
+    assert _look(world)["affected"]["proposals"] == {"otherwise": 8, "judged": 8, "not_judged": 0}
 
 
 def test_it_ends_when_it_is_stopped_when_another_version_counts_and_when_its_days_are_over(
